@@ -1,0 +1,125 @@
+package registry
+
+import (
+	"context"
+	"time"
+
+	"termic/registry/ident"
+	"termic/registry/refusal"
+)
+
+// Target is what a call names, in the caller's own words: a name, a unique prefix or an id.
+type Target struct {
+	Task, Tab, Project string
+	// Archived lets the target be an archived task, which otherwise does not exist for the call.
+	Archived bool
+	// OwnTask lets a task's own agent leave Task empty to mean its own task.
+	OwnTask bool
+	// Live asks for the project's own checkout, which only the person may do.
+	Live bool
+	// Child is the cage that a new task asks for; nil where none is made.
+	Child *Wish
+	// Projects are the projects that a new task's token may act on, besides its own.
+	Projects []string
+}
+
+// Wish is the cage that a caller asks for, in its own words.
+type Wish struct {
+	Cage               string
+	MCP                bool
+	Hosts, Read, Write []string
+}
+
+// Targeted is implemented by the arguments of verbs that name a target.
+type Targeted interface{ Target() Target }
+
+// Keyed is implemented by the arguments of verbs that a caller may repeat safely: the same key with the same
+// arguments returns the first outcome (Repeats).
+type Keyed interface{ RepeatKey() string }
+
+// Relinquishing is implemented by the arguments of verbs that take power away with some of their arguments
+// only (a setting that switches the endpoint off); see Verb.Always.
+type Relinquishing interface{ TakesPowerAway() bool }
+
+// Subject is a target after the guard found it. Handlers take ids from here and never look names up again,
+// so that what was decided on is what is acted on.
+type Subject struct {
+	Project ident.Project
+	Task    ident.Task
+	Tab     ident.Tab
+	// Projects are Target.Projects, found.
+	Projects []ident.Project
+}
+
+// Call is what a handler is told besides its arguments.
+type Call struct {
+	Caller  Caller
+	Subject Subject
+	Request ident.Request
+}
+
+// Handler does what a verb says. An error that is no refusal is shown to the caller as "internal".
+type Handler[In, Out any] func(ctx context.Context, call Call, in In) (Out, error)
+
+// Guard decides whether a caller may do a thing. It is asked once for every call, by the router alone.
+type Guard interface {
+	// Check returns a decision whose zero value denies. It finds the target in the caller's own view:
+	// what the caller may not see must be answered as if it did not exist (I7), without touching git or
+	// disk.
+	Check(ctx context.Context, caller Caller, verb *Verb, target Target) Decision
+}
+
+// Decision is a guard's answer. The zero value denies.
+type Decision struct {
+	Allow bool
+	// Refusal is what the caller is told when it is not allowed.
+	Refusal *refusal.Refusal
+	// Why is the true reason, for the audit log only.
+	Why     string
+	Subject Subject
+	// Ended is closed when the caller's grant ends; nil when it cannot (the person).
+	Ended <-chan struct{}
+}
+
+// Phase tells the two records of a call apart: the decision, before anything happens, and the outcome.
+type Phase string
+
+const (
+	Decided  Phase = "decided"
+	Finished Phase = "finished"
+)
+
+// Event is one record of the audit log. It holds no argument, output, token or path (I12).
+type Event struct {
+	Time    time.Time     `json:"time"`
+	Phase   Phase         `json:"phase"`
+	Request ident.Request `json:"request"`
+	Verb    string        `json:"verb"`
+	Class   Class         `json:"class"`
+	Way     Way           `json:"way"`
+	Scope   Scope         `json:"scope"`
+	Caller  string        `json:"caller"`
+	Grant   ident.Grant   `json:"grant,omitempty"`
+	Task    ident.Task    `json:"caller_task,omitempty"`
+	Subject EventSubject  `json:"subject,omitzero"`
+	Allow   bool          `json:"allow"`
+	Code    refusal.Code  `json:"code,omitempty"`
+	Why     string        `json:"why,omitempty"`
+	// Millis is how long the handler ran; Finished only.
+	Millis int64 `json:"ms,omitempty"`
+}
+
+// EventSubject is the target of an event, by id.
+type EventSubject struct {
+	Project ident.Project `json:"project,omitempty"`
+	Task    ident.Task    `json:"task,omitempty"`
+	Tab     ident.Tab     `json:"tab,omitempty"`
+}
+
+// Sink keeps events.
+type Sink interface {
+	// Record keeps the event. For the Decided event of a write or destructive verb it returns only when
+	// the event is on disk. An error means that the event is not kept, and the router then runs nothing
+	// but what takes power away.
+	Record(ctx context.Context, event Event) error
+}

@@ -1,0 +1,263 @@
+package verbs
+
+import (
+	"termic/registry"
+	"termic/registry/refusal"
+)
+
+// Task is a task as callers see it.
+type Task struct {
+	ID          string `json:"id" jsonschema:"stable id of the task" cli:"col"`
+	Name        string `json:"name" jsonschema:"name of the task, unique among the live tasks of its project" cli:"col"`
+	Project     string `json:"project" jsonschema:"id of its project" cli:"hide"`
+	ProjectName string `json:"project_name" jsonschema:"name of its project" cli:"col"`
+	Branch      string `json:"branch" jsonschema:"git branch of the task" cli:"col"`
+	Base        string `json:"base" jsonschema:"commit that the task started from"`
+	Path        string `json:"path" jsonschema:"directory of its checkout"`
+	Agent       string `json:"agent" jsonschema:"agent that the task was made for" cli:"col"`
+	Cage        string `json:"cage" enum:"off,monitor,enforce-fs,enforce" jsonschema:"mode of its cage" cli:"col"`
+	MCP         bool   `json:"mcp" jsonschema:"whether a caged agent of the task may use the control plane"`
+	Live        bool   `json:"live" jsonschema:"works in the project's own checkout instead of one of its own"`
+	Archived    bool   `json:"archived" jsonschema:"archived: no checkout, no tabs, can be restored"`
+	State       string `json:"state" enum:"none,starting,working,waiting,done,idle,exited,unknown" jsonschema:"state of its first agent tab, or of its first tab; none without tabs" cli:"col"`
+	Signal      string `json:"signal" enum:"none,hook,osc,process,title,screen,quiet" jsonschema:"what the state is known by; title, screen and quiet are guesses"`
+	Creator     string `json:"creator,omitempty" jsonschema:"id of the task whose agent created it"`
+	Created     string `json:"created" jsonschema:"when it was created (RFC 3339)"`
+	Tabs        []Tab  `json:"tabs" jsonschema:"its terminals, in order"`
+}
+
+// TaskNewIn are the arguments of task_new.
+type TaskNewIn struct {
+	Name     string   `json:"name" min:"1" max:"64" jsonschema:"name of the task: letters, digits, dot, underscore, hyphen" cli:"arg"`
+	Project  string   `json:"project,omitempty" jsonschema:"project to work in (name, unique prefix or id); may be left out by a task's own agent, and where there is only one" cli:"flag=project"`
+	Base     string   `json:"base,omitempty" max:"255" jsonschema:"branch, tag or commit to start from; default: the project's default branch"`
+	Agent    string   `json:"agent,omitempty" max:"32" jsonschema:"agent to start; default: the setting agents.default"`
+	Cage     string   `json:"cage,omitempty" enum:"off,monitor,enforce-fs,enforce" jsonschema:"mode of the cage; default: off"`
+	MCP      bool     `json:"mcp,omitempty" jsonschema:"let a caged agent use the control plane"`
+	Projects []string `json:"projects,omitempty" max:"64" jsonschema:"projects that its agent may create tasks in, besides its own" cli:"split"`
+	Hosts    []string `json:"hosts,omitempty" max:"256" jsonschema:"hosts that a cage lets through, as host, host:port or *.domain" cli:"flag=host"`
+	Read     []string `json:"read,omitempty" max:"256" jsonschema:"paths that a cage lets be read" cli:"flag=read,abs"`
+	Write    []string `json:"write,omitempty" max:"256" jsonschema:"paths that a cage lets be written" cli:"flag=write,abs"`
+	Prompt   string   `json:"prompt,omitempty" max:"1048576" jsonschema:"first prompt for the agent, delivered when it is ready" cli:"short=p,stdin"`
+	Live     bool     `json:"live,omitempty" jsonschema:"work in the project's own checkout; only the person may"`
+	Key      string   `json:"key,omitempty" max:"128" jsonschema:"repeating the call with the same key and arguments within ten minutes returns the first outcome"`
+}
+
+// Target implements registry.Targeted.
+func (in TaskNewIn) Target() registry.Target {
+	return registry.Target{
+		Project:  in.Project,
+		Projects: in.Projects,
+		Live:     in.Live,
+		Child:    &registry.Wish{Cage: in.Cage, MCP: in.MCP, Hosts: in.Hosts, Read: in.Read, Write: in.Write},
+	}
+}
+
+// RepeatKey implements registry.Keyed.
+func (in TaskNewIn) RepeatKey() string { return in.Key }
+
+// TaskOut is the result of verbs that answer with one task.
+type TaskOut struct {
+	Task Task `json:"task" jsonschema:"the task"`
+}
+
+// TaskNewOut is the result of task_new.
+type TaskNewOut struct {
+	Task     Task   `json:"task" jsonschema:"the new task"`
+	Delivery string `json:"delivery" enum:"none,queued,delivered" jsonschema:"what became of the prompt: none given, queued until the agent is ready, or handed over at its start"`
+}
+
+var TaskNew = registry.Define[TaskNewIn, TaskNewOut](registry.Verb{
+	Name:      "task_new",
+	Summary:   "create a task",
+	Doc:       "Creates a task: a branch and a checkout of its own in a project, with an agent running in a terminal. With a prompt, the agent gets it as soon as it is ready. Nothing is left behind when it fails.",
+	Class:     registry.Write,
+	Scope:     registry.Scoped,
+	Audience:  registry.Everyone,
+	Reach:     registry.ReachCreate,
+	OpenWorld: true,
+	Refusals:  []refusal.Code{refusal.NotFound, refusal.Conflict, refusal.Unsupported, refusal.Ambiguous},
+	CLI: registry.Command{
+		Path: "new", Then: "task_wait",
+		Example: `new fix-login --project shop --agent claude -p "fix the login test" --wait`,
+	},
+})
+
+// TaskStatusIn are the arguments of task_status.
+type TaskStatusIn struct {
+	Task string `json:"task,omitempty" jsonschema:"task: name, project/name, unique prefix, or id; a task's own agent may leave it out to mean its own" cli:"arg"`
+}
+
+// Target implements registry.Targeted.
+func (in TaskStatusIn) Target() registry.Target {
+	return registry.Target{Task: in.Task, Archived: true, OwnTask: true}
+}
+
+// TaskStatusOut is the result of task_status.
+type TaskStatusOut struct {
+	Task  Task  `json:"task" jsonschema:"the task"`
+	Grant Grant `json:"grant,omitzero" jsonschema:"what the caller may do; only when a task asks about itself" cli:"hide"`
+}
+
+// Grant tells a caller what it holds.
+type Grant struct {
+	Scope    string   `json:"scope" jsonschema:"scoped or full"`
+	Ceiling  string   `json:"ceiling" jsonschema:"highest class of verb that it may call"`
+	Projects []string `json:"projects" jsonschema:"names of the projects that it may act on"`
+	Limit    []string `json:"limit" jsonschema:"what its task may touch, in words"`
+}
+
+var TaskStatus = registry.Define[TaskStatusIn, TaskStatusOut](registry.Verb{
+	Name:       "task_status",
+	Summary:    "show a task and its tabs",
+	Doc:        "Shows a task, the state of each of its tabs, and by which signal each state is known. It returns nothing of what the tabs contain.",
+	Class:      registry.Read,
+	Scope:      registry.Scoped,
+	Audience:   registry.Everyone,
+	Reach:      registry.ReachSight,
+	Idempotent: true,
+	Refusals:   []refusal.Code{refusal.NotFound, refusal.Ambiguous},
+	CLI:        registry.Command{Path: "status", Example: "status fix-login"},
+})
+
+// TaskListIn are the arguments of task_list.
+type TaskListIn struct {
+	Project  string `json:"project,omitempty" jsonschema:"only tasks of this project"`
+	Archived bool   `json:"archived,omitempty" jsonschema:"archived tasks instead of live ones"`
+}
+
+// Target implements registry.Targeted.
+func (in TaskListIn) Target() registry.Target { return registry.Target{Project: in.Project} }
+
+// TaskListOut is the result of task_list.
+type TaskListOut struct {
+	Tasks []Task `json:"tasks" jsonschema:"the tasks, oldest first"`
+}
+
+var TaskList = registry.Define[TaskListIn, TaskListOut](registry.Verb{
+	Name:       "task_list",
+	Summary:    "list tasks",
+	Doc:        "Lists the tasks of one project or of all.",
+	Class:      registry.Read,
+	Scope:      registry.Full,
+	Audience:   registry.ForCLI | registry.ForFull,
+	Reach:      registry.ReachSelf,
+	Idempotent: true,
+	Refusals:   []refusal.Code{refusal.NotFound, refusal.Ambiguous},
+	CLI:        registry.Command{Path: "list", Example: "list --project shop"},
+})
+
+// TaskRenameIn are the arguments of task_rename.
+type TaskRenameIn struct {
+	Task string `json:"task" min:"1" jsonschema:"task: name, project/name, unique prefix, or id" cli:"arg"`
+	Name string `json:"name" min:"1" max:"64" jsonschema:"its new name" cli:"arg"`
+}
+
+// Target implements registry.Targeted.
+func (in TaskRenameIn) Target() registry.Target { return registry.Target{Task: in.Task} }
+
+var TaskRename = registry.Define[TaskRenameIn, TaskOut](registry.Verb{
+	Name:       "task_rename",
+	Summary:    "rename a task",
+	Doc:        "Gives a task another name. Its id, its branch and its checkout stay as they are.",
+	Class:      registry.Write,
+	Scope:      registry.Full,
+	Audience:   registry.ForCLI | registry.ForFull,
+	Reach:      registry.ReachAct,
+	Idempotent: true,
+	Refusals:   []refusal.Code{refusal.NotFound, refusal.Ambiguous, refusal.Conflict},
+	CLI:        registry.Command{Path: "rename", Example: "rename fix-login fix-session"},
+})
+
+// TaskArchiveIn are the arguments of task_archive.
+type TaskArchiveIn struct {
+	Task  string `json:"task" min:"1" jsonschema:"task: name, project/name, unique prefix, or id" cli:"arg"`
+	Force bool   `json:"force,omitempty" jsonschema:"also while an agent in it is still working"`
+}
+
+// Target implements registry.Targeted.
+func (in TaskArchiveIn) Target() registry.Target { return registry.Target{Task: in.Task} }
+
+// TaskArchiveOut is the result of task_archive.
+type TaskArchiveOut struct {
+	Task         Task     `json:"task" jsonschema:"the archived task"`
+	Kept         []string `json:"kept" jsonschema:"what was kept, in words"`
+	IgnoredFiles int      `json:"ignored_files" jsonschema:"files that git ignores, which are not kept" cli:"hide"`
+	IgnoredBytes int64    `json:"ignored_bytes" jsonschema:"their size in bytes" cli:"hide"`
+}
+
+var TaskArchive = registry.Define[TaskArchiveIn, TaskArchiveOut](registry.Verb{
+	Name:     "task_archive",
+	Summary:  "archive a task, keeping all its work",
+	Doc:      "Ends a task's tabs and removes its checkout. Branch, detached commits, staged and unstaged changes and untracked files are kept and come back with restore; files that git ignores are not kept. The task's token ends.",
+	Class:    registry.Destructive,
+	Scope:    registry.Full,
+	Audience: registry.ForCLI | registry.ForFull,
+	Reach:    registry.ReachAct,
+	Refusals: []refusal.Code{refusal.NotFound, refusal.Ambiguous, refusal.Conflict},
+	CLI:      registry.Command{Path: "archive", Example: "archive fix-login"},
+})
+
+// TaskRestoreIn are the arguments of task_restore.
+type TaskRestoreIn struct {
+	Task string `json:"task" min:"1" jsonschema:"archived task: name, project/name, unique prefix, or id" cli:"arg"`
+}
+
+// Target implements registry.Targeted.
+func (in TaskRestoreIn) Target() registry.Target {
+	return registry.Target{Task: in.Task, Archived: true}
+}
+
+var TaskRestore = registry.Define[TaskRestoreIn, TaskOut](registry.Verb{
+	Name:     "task_restore",
+	Summary:  "bring an archived task back",
+	Doc:      "Brings an archived task's checkout back as it was: branch, staged and unstaged changes, untracked files. Tabs are not reopened, and a new token is made.",
+	Class:    registry.Write,
+	Scope:    registry.Full,
+	Audience: registry.ForCLI,
+	Reach:    registry.ReachAct,
+	Refusals: []refusal.Code{refusal.NotFound, refusal.Ambiguous, refusal.Conflict},
+	CLI:      registry.Command{Path: "restore", Example: "restore fix-login"},
+})
+
+// TaskDiffIn are the arguments of task_diff.
+type TaskDiffIn struct {
+	Task string `json:"task" min:"1" jsonschema:"task: name, project/name, unique prefix, or id" cli:"arg"`
+	Stat bool   `json:"stat,omitempty" jsonschema:"only the list of files, without the patch"`
+}
+
+// Target implements registry.Targeted.
+func (in TaskDiffIn) Target() registry.Target { return registry.Target{Task: in.Task} }
+
+// FileChange is one changed file.
+type FileChange struct {
+	Path    string `json:"path" jsonschema:"path in the checkout" cli:"col"`
+	OldPath string `json:"old_path,omitempty" jsonschema:"path before a rename"`
+	Kind    string `json:"kind" jsonschema:"added, modified, deleted, renamed, or type" cli:"col"`
+	Added   int    `json:"added" jsonschema:"lines added" cli:"col"`
+	Removed int    `json:"removed" jsonschema:"lines removed" cli:"col"`
+	Binary  bool   `json:"binary,omitempty" jsonschema:"no text: lines are not counted"`
+	Large   bool   `json:"large,omitempty" jsonschema:"too large to be compared"`
+}
+
+// TaskDiffOut is the result of task_diff.
+type TaskDiffOut struct {
+	Base      string       `json:"base" jsonschema:"commit that it is compared with" cli:"hide"`
+	Commits   int          `json:"commits" jsonschema:"commits on the task's branch since then" cli:"hide"`
+	Files     []FileChange `json:"files" jsonschema:"changed files, untracked ones included"`
+	Patch     string       `json:"patch,omitempty" jsonschema:"unified diff of all of it" cli:"raw"`
+	Truncated bool         `json:"truncated" jsonschema:"the patch is longer than may be returned and was cut" cli:"hide"`
+}
+
+var TaskDiff = registry.Define[TaskDiffIn, TaskDiffOut](registry.Verb{
+	Name:       "task_diff",
+	Summary:    "show what a task changed",
+	Doc:        "Shows everything that a task changed since it was created: its commits, and staged, unstaged and untracked files.",
+	Class:      registry.Read,
+	Scope:      registry.Scoped,
+	Audience:   registry.Everyone,
+	Reach:      registry.ReachContent,
+	Idempotent: true,
+	Refusals:   []refusal.Code{refusal.NotFound, refusal.Ambiguous},
+	CLI:        registry.Command{Path: "diff", Example: "diff fix-login"},
+})

@@ -1,0 +1,36 @@
+// Package verbs holds every verb as data, one file a noun: what may be asked, by whom, with which arguments.
+// It decides and does nothing. Each field is described here once, for every surface.
+//
+// The tag cli says how the command line offers a field; package render reads it:
+//
+//	arg          positional, in the order of the fields
+//	rest         with arg: takes all remaining words, joined with spaces
+//	stdin        a value of "-" reads standard input
+//	flag=NAME    the flag's name, else the field's in kebab case
+//	short=X      a one-letter flag
+//	split        a list given as A,B (else the flag is repeated)
+//	duration     milliseconds, given as a Go duration
+//	abs          a path, made absolute before it is sent
+//	-            not offered
+//	col          in results: a column of the table
+//	raw          in results: printed as it is, and nothing else
+//	hide         in results: only in --json
+package verbs
+
+import "termic/registry"
+
+// All returns every verb in registry order, which is the order of help, of tools/list and of the documents.
+func All() []*registry.Verb {
+	return []*registry.Verb{
+		TaskNew.Verb(), TaskSend.Verb(), TaskWait.Verb(), TaskStatus.Verb(), TaskLog.Verb(), TaskDiff.Verb(),
+		TaskTab.Verb(), TaskTabClose.Verb(), TaskAgents.Verb(),
+		TaskList.Verb(), TaskAttach.Verb(), TaskRename.Verb(), TaskArchive.Verb(), TaskRestore.Verb(),
+		ProjectAdd.Verb(), ProjectList.Verb(), ProjectRemove.Verb(),
+		AgentAdd.Verb(), AgentRemove.Verb(),
+		SettingsGet.Verb(), SettingsSet.Verb(), SettingsList.Verb(),
+		Doctor.Verb(),
+	}
+}
+
+// None is the result of a verb that has nothing to tell but that it is done.
+type None struct{}
