@@ -11,8 +11,11 @@ import (
 // Target is what a call names, in the caller's own words: a name, a unique prefix or an id.
 type Target struct {
 	Task, Tab, Project string
-	// Archived lets the target be an archived task, which otherwise does not exist for the call.
-	Archived bool
+	// Tasks says which tasks the selector may find.
+	Tasks Which
+	// MainTab makes an empty Tab mean the task's first agent tab, or its first tab; without it an empty Tab
+	// means the whole task.
+	MainTab bool
 	// OwnTask lets a task's own agent leave Task empty to mean its own task.
 	OwnTask bool
 	// Live asks for the project's own checkout, which only the person may do.
@@ -22,6 +25,16 @@ type Target struct {
 	// Projects are the projects that a new task's token may act on, besides its own.
 	Projects []string
 }
+
+// Which tells live and archived tasks apart. The zero value finds live ones.
+type Which uint8
+
+const (
+	LiveTasks Which = iota
+	// AllTasks prefers a live task to an archived one of the same name.
+	AllTasks
+	ArchivedTasks
+)
 
 // Wish is the cage that a caller asks for, in its own words.
 type Wish struct {
@@ -56,6 +69,9 @@ type Call struct {
 	Caller  Caller
 	Subject Subject
 	Request ident.Request
+	// Ended is closed when the caller's grant ends; nil when it cannot. What is left for later (a queued
+	// text) is dropped by then.
+	Ended <-chan struct{}
 }
 
 // Handler does what a verb says. An error that is no refusal is shown to the caller as "internal".

@@ -139,7 +139,7 @@ func (r *Router) dispatch(ctx context.Context, caller Caller, request ident.Requ
 		r.deny(ctx, event, no, decision.Why)
 		return nil, no
 	}
-	call := Call{Caller: caller, Subject: decision.Subject, Request: request}
+	call := Call{Caller: caller, Subject: decision.Subject, Request: request, Ended: decision.Ended}
 	return r.repeats.do(ctx, caller, verb, in, func() (json.RawMessage, *refusal.Refusal, bool) {
 		return r.execute(ctx, bound, call, decision, event, in)
 	})

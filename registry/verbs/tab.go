@@ -26,7 +26,9 @@ type TaskSendIn struct {
 }
 
 // Target implements registry.Targeted.
-func (in TaskSendIn) Target() registry.Target { return registry.Target{Task: in.Task, Tab: in.Tab} }
+func (in TaskSendIn) Target() registry.Target {
+	return registry.Target{Task: in.Task, Tab: in.Tab, MainTab: true}
+}
 
 // RepeatKey implements registry.Keyed.
 func (in TaskSendIn) RepeatKey() string { return in.Key }
@@ -59,7 +61,9 @@ type TaskWaitIn struct {
 }
 
 // Target implements registry.Targeted.
-func (in TaskWaitIn) Target() registry.Target { return registry.Target{Task: in.Task, Tab: in.Tab} }
+func (in TaskWaitIn) Target() registry.Target {
+	return registry.Target{Task: in.Task, Tab: in.Tab, MainTab: true}
+}
 
 // TaskWaitOut is the result of task_wait.
 type TaskWaitOut struct {
@@ -96,7 +100,9 @@ type TaskLogIn struct {
 }
 
 // Target implements registry.Targeted.
-func (in TaskLogIn) Target() registry.Target { return registry.Target{Task: in.Task, Tab: in.Tab} }
+func (in TaskLogIn) Target() registry.Target {
+	return registry.Target{Task: in.Task, Tab: in.Tab, MainTab: true}
+}
 
 // TaskLogOut is the result of task_log.
 type TaskLogOut struct {
@@ -175,7 +181,9 @@ type TaskAttachIn struct {
 }
 
 // Target implements registry.Targeted.
-func (in TaskAttachIn) Target() registry.Target { return registry.Target{Task: in.Task, Tab: in.Tab} }
+func (in TaskAttachIn) Target() registry.Target {
+	return registry.Target{Task: in.Task, Tab: in.Tab, MainTab: true}
+}
 
 // TaskAttachOut is the result of task_attach.
 type TaskAttachOut struct {

@@ -90,7 +90,7 @@ type TaskStatusIn struct {
 
 // Target implements registry.Targeted.
 func (in TaskStatusIn) Target() registry.Target {
-	return registry.Target{Task: in.Task, Archived: true, OwnTask: true}
+	return registry.Target{Task: in.Task, Tasks: registry.AllTasks, OwnTask: true}
 }
 
 // TaskStatusOut is the result of task_status.
@@ -205,7 +205,7 @@ type TaskRestoreIn struct {
 
 // Target implements registry.Targeted.
 func (in TaskRestoreIn) Target() registry.Target {
-	return registry.Target{Task: in.Task, Archived: true}
+	return registry.Target{Task: in.Task, Tasks: registry.ArchivedTasks}
 }
 
 var TaskRestore = registry.Define[TaskRestoreIn, TaskOut](registry.Verb{

@@ -1,0 +1,45 @@
+# Every target is a script in build/ or a Go program that one starts; `make` alone lists them.
+# Nothing is built into the tree but build/bin and frontend/node_modules, both ignored by git.
+
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+.PHONY: help setup build run test check demo bench soak fuzz clean
+
+help: ## say what there is
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
+
+setup: ## install what is missing to build and test (YES=1: without asking)
+	@build/setup.sh git go cc node
+
+build: ## build/bin/termic, static (VERSION=… to name it)
+	@build/setup.sh go
+	@build/build.sh
+
+run: ## set up, build, start the app
+	@build/setup.sh git go
+	@build/build.sh
+	@build/run.sh
+
+test: ## set up, then everything: checks, demo, tests
+	@build/setup.sh git go cc node
+	@build/test.sh
+
+check: ## formatting, vet on each system, staticcheck, known vulnerabilities, generated files, types, scripts
+	@build/setup.sh git go node
+	@build/check.sh
+
+demo: build ## the main job on a temporary repository, step by step
+	@build/go-run.sh build/demo
+
+bench: build ## compare with peers measured in the same run
+	@build/go-run.sh build/bench
+
+soak: build ## run for a long time and watch what grows
+	@build/go-run.sh build/soak
+
+fuzz: ## each fuzz target for FUZZTIME (10s)
+	@build/setup.sh go node
+	@build/fuzz.sh
+
+clean: ## remove what was built; the cache of setup stays
+	rm -rf build/bin frontend/node_modules frontend/dist

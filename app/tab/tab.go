@@ -1,0 +1,188 @@
+// Package tab runs terminals: one process on a pseudo-terminal each, its screen, its state, the texts that
+// wait for it, and everyone who watches it.
+package tab
+
+import (
+	"context"
+	"fmt"
+	"os/exec"
+	"sync"
+	"time"
+
+	"termic/app/agent"
+	"termic/app/pty"
+	"termic/app/screen"
+	"termic/app/settle"
+	"termic/registry/ident"
+)
+
+// Spec is what a tab is started with.
+type Spec struct {
+	ID   ident.Tab
+	Task ident.Task
+	Name string
+	// Agent is how the program is typed at and how its state is read.
+	Agent agent.Definition
+	// Argv is the program by its absolute path, and its arguments. Env is its whole environment.
+	Argv []string
+	Env  []string
+	Dir  string
+	Size pty.Size
+	// Scrollback is how many lines above the screen are kept.
+	Scrollback int
+	// Prompted tells that Argv already holds a prompt.
+	Prompted bool
+}
+
+// Info is a tab at one moment.
+type Info struct {
+	ID     ident.Tab
+	Name   string
+	Agent  string
+	Shell  bool
+	State  settle.State
+	Signal settle.Signal
+	Since  time.Time
+	Queued int
+	Title  string
+	// Exit is how the process ended; its zero value while it runs.
+	Exit pty.ExitStatus
+}
+
+// Tab is a running (or ended) terminal. It is safe for concurrent use.
+type Tab struct {
+	spec    Spec
+	session *pty.Session
+	log     func(msg string, args ...any)
+
+	// input orders everything that is typed: the person's keys, pastes, answers of the terminal. It is held
+	// over the whole of a delivery, so that nothing comes between a text and its Enter. Taken before mu.
+	input sync.Mutex
+
+	mu       sync.Mutex // guards everything below
+	screen   *screen.Screen
+	machine  *settle.Machine
+	tick     *time.Timer
+	changed  chan struct{} // closed and replaced when the state, the queue or the failure changes
+	watchers map[*Watcher]struct{}
+	queue    []text
+	busy     bool   // a text is being delivered
+	seq      uint64 // deliveries begun
+	output   uint64 // bytes read so far
+	failed   error  // why the last text did not arrive; cleared by the next
+	exit     pty.ExitStatus
+	replies  chan []byte
+	ended    chan struct{} // closed when the process has ended and its output is read
+}
+
+// maxReplies is how many answers of the terminal (cursor position and the like) may wait for a program that
+// does not read them. More are dropped: a program that asks without reading cannot make us keep its answers.
+const maxReplies = 64
+
+// Open starts the program of spec on a terminal of its own.
+func Open(spec Spec, log func(msg string, args ...any)) (*Tab, error) {
+	cmd := &exec.Cmd{Path: spec.Argv[0], Args: spec.Argv, Env: spec.Env, Dir: spec.Dir}
+	t := &Tab{
+		spec: spec, log: log,
+		machine:  settle.New(spec.Agent.Settle),
+		changed:  make(chan struct{}),
+		watchers: map[*Watcher]struct{}{},
+		replies:  make(chan []byte, maxReplies),
+		ended:    make(chan struct{}),
+	}
+	t.screen = screen.New(screen.Options{
+		Cols: int(spec.Size.Cols), Rows: int(spec.Size.Rows), Scrollback: spec.Scrollback,
+		Reply: t.reply, Events: t.events(),
+	})
+	t.tick = time.AfterFunc(time.Hour, t.onTick)
+	t.tick.Stop()
+	session, err := pty.Start(cmd, spec.Size)
+	if err != nil {
+		return nil, fmt.Errorf("open tab: %w", err)
+	}
+	t.session = session
+	t.mu.Lock()
+	if spec.Prompted {
+		t.seq = 1
+		t.observe(settle.Observation{Kind: settle.KindDelivered, Seq: t.seq})
+	}
+	t.arm()
+	t.mu.Unlock()
+	go t.answer()
+	go t.run()
+	go t.pump()
+	return t, nil
+}
+
+// ID returns the tab's id.
+func (t *Tab) ID() ident.Tab { return t.spec.ID }
+
+// Info returns what there is to say of the tab now.
+func (t *Tab) Info() Info {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	state, signal, since := t.machine.State()
+	queued := len(t.queue)
+	if t.busy {
+		queued++
+	}
+	return Info{
+		ID: t.spec.ID, Name: t.spec.Name, Agent: t.spec.Agent.ID, Shell: t.spec.Agent.Shell,
+		State: state, Signal: signal, Since: since, Queued: queued, Title: t.screen.Title(), Exit: t.exit,
+	}
+}
+
+// Log returns the last lines of the terminal as text, scrollback included, and whether there are earlier ones.
+func (t *Tab) Log(lines int) (text string, more bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.screen.Tail(lines)
+}
+
+// Type hands over the person's keys as they are. It waits for a delivery under way, and gives up when the
+// program does not read.
+func (t *Tab) Type(ctx context.Context, keys []byte) error {
+	t.input.Lock()
+	defer t.input.Unlock()
+	return t.write(ctx, keys)
+}
+
+// writeTimeout is how long a program may leave its input unread before typing gives up. The kernel's queue
+// takes 4 KiB first; every agent tried read within a second.
+const writeTimeout = 10 * time.Second
+
+// write types p; t.input is held.
+func (t *Tab) write(ctx context.Context, p []byte) error {
+	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
+	defer cancel()
+	if _, err := t.session.WriteContext(ctx, p); err != nil {
+		return fmt.Errorf("type into tab: %w", err)
+	}
+	return nil
+}
+
+// Resize sets the terminal's size.
+func (t *Tab) Resize(size pty.Size) error {
+	if err := t.session.Resize(size); err != nil {
+		return fmt.Errorf("resize tab: %w", err)
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.screen.Resize(int(size.Cols), int(size.Rows))
+	return nil
+}
+
+// hangupGrace is how long what runs in a tab may take to end by itself. Agents save their state on hang-up;
+// the slowest tried needed 0.4 s.
+const hangupGrace = 2 * time.Second
+
+// Close ends everything that runs in the tab and returns when it is gone.
+func (t *Tab) Close() error {
+	err := t.session.Hangup(hangupGrace)
+	t.session.Close()
+	<-t.ended
+	return err
+}
+
+// Ended is closed when the process has ended and all of its output was read.
+func (t *Tab) Ended() <-chan struct{} { return t.ended }

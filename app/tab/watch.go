@@ -1,0 +1,102 @@
+package tab
+
+import (
+	"context"
+	"io"
+
+	"termic/app/settle"
+)
+
+// maxBehind is how much output may wait for one watcher. A watcher that falls further behind loses what
+// waits and gets a snapshot instead: it sees the right screen, and memory stays bounded.
+const maxBehind = 1 << 20
+
+// Watcher follows a tab: a snapshot first, then everything live from that byte on.
+type Watcher struct {
+	tab *Tab
+	// Guarded by tab.mu.
+	pending []byte
+	resync  bool
+	closed  bool
+	ready   chan struct{} // holds one token when there is something to get
+}
+
+// Watch begins to follow the tab.
+func (t *Tab) Watch() *Watcher {
+	w := &Watcher{tab: t, resync: true, ready: make(chan struct{}, 1)}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.watchers[w] = struct{}{}
+	w.wake()
+	return w
+}
+
+// feed keeps output for the watcher; t.mu is held.
+func (w *Watcher) feed(p []byte) {
+	switch {
+	case w.resync:
+		// The snapshot will show it.
+	case len(w.pending)+len(p) > maxBehind:
+		w.pending, w.resync = nil, true
+	default:
+		w.pending = append(w.pending, p...)
+	}
+	w.wake()
+}
+
+func (w *Watcher) wake() {
+	select {
+	case w.ready <- struct{}{}:
+	default:
+	}
+}
+
+// Next returns the next output, waiting for it. It returns io.EOF when the tab has ended and everything was
+// returned, and when the watcher is closed.
+func (w *Watcher) Next(ctx context.Context) ([]byte, error) {
+	for {
+		if p, err := w.get(); p != nil || err != nil {
+			return p, err
+		}
+		select {
+		case <-w.ready:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
+func (w *Watcher) get() ([]byte, error) {
+	t := w.tab
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	switch {
+	case w.closed:
+		return nil, io.EOF
+	case w.resync:
+		w.resync = false
+		return t.screen.Snapshot(), nil
+	case len(w.pending) > 0:
+		p := w.pending
+		w.pending = nil
+		return p, nil
+	case t.hasEnded():
+		return nil, io.EOF
+	}
+	return nil, nil
+}
+
+// hasEnded tells whether the last output was read; t.mu is held.
+func (t *Tab) hasEnded() bool {
+	state, _, _ := t.machine.State()
+	return state == settle.Exited
+}
+
+// Close stops following.
+func (w *Watcher) Close() {
+	w.tab.mu.Lock()
+	defer w.tab.mu.Unlock()
+	w.closed = true
+	delete(w.tab.watchers, w)
+	w.wake()
+}

@@ -1,0 +1,171 @@
+// Package grant keeps what tokens stand for and decides what their holders may do.
+package grant
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/base64"
+	"regexp"
+	"slices"
+	"sync"
+
+	"termic/registry"
+	"termic/registry/ident"
+	"termic/sandbox/capability"
+)
+
+// Channel is where a token is valid. The zero value is nowhere.
+type Channel uint8
+
+const (
+	ChannelNone Channel = iota
+	// HostPort is the endpoint's listener on the host.
+	HostPort
+	// OwnCage is the listener inside the grant's own task's cage, and no other.
+	OwnCage
+)
+
+// Grant is what a token stands for. The zero value reaches nothing.
+type Grant struct {
+	ID ident.Grant
+	// Task is the task whose agents hold the token; empty for an outside client.
+	Task ident.Task
+	// Projects are those that a scoped grant may act on. A full grant is not limited by it.
+	Projects []ident.Project
+	Scope    registry.Scope
+	// Limit is the task's effective capability when the token was minted.
+	Limit capability.Set
+	// Ceiling is the highest class of verb that the holder may call.
+	Ceiling registry.Class
+	Channel Channel
+	// Parents are the grants from which this one descends, the nearest first. Fixed at creation.
+	Parents []ident.Grant
+	// Name is what the audit log and the window show.
+	Name string
+}
+
+// tokenPrefix makes a token recognisable wherever it turns up, so that it can be taken out again.
+const tokenPrefix = "termic_"
+
+// tokenBytes is 256 bits.
+const tokenBytes = 32
+
+var tokenPattern = regexp.MustCompile(tokenPrefix + `[A-Za-z0-9_-]{43}`)
+
+// NewToken returns a fresh token: 256 random bits in text that needs no quoting anywhere.
+func NewToken() string {
+	var b [tokenBytes]byte
+	rand.Read(b[:]) // never fails since Go 1.24 (crypto/rand documentation)
+	return tokenPrefix + base64.RawURLEncoding.EncodeToString(b[:])
+}
+
+type digest [sha256.Size]byte
+
+// Book keeps the live grants. It keeps digests of tokens, never tokens, so that nothing in the app's memory
+// dumps or mistakes can show one.
+type Book struct {
+	mu      sync.RWMutex
+	grants  map[digest]*entry
+	secrets map[digest]bool
+}
+
+type entry struct {
+	grant  Grant
+	digest digest
+	ended  chan struct{}
+}
+
+// NewBook returns an empty book.
+func NewBook() *Book { return &Book{grants: map[digest]*entry{}, secrets: map[digest]bool{}} }
+
+// Issue mints a token for g under a new id, and returns both. The token is not kept.
+func (b *Book) Issue(g Grant) (token string, id ident.Grant) {
+	token = NewToken()
+	g.ID = ident.NewGrant()
+	g.Projects = slices.Clone(g.Projects)
+	g.Parents = slices.Clone(g.Parents)
+	e := &entry{g, sha256.Sum256([]byte(token)), make(chan struct{})}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.grants[e.digest] = e
+	return token, g.ID
+}
+
+// Caller returns the caller behind a token that came in over channel. An absent, malformed, unknown or
+// revoked token, and one that is not valid on the channel, all get the same answer after the same work: one
+// digest, one look-up, one comparison.
+func (b *Book) Caller(channel Channel, token string) (registry.Caller, bool) {
+	sum := digest(sha256.Sum256([]byte(token)))
+	b.mu.RLock()
+	e := b.grants[sum]
+	b.mu.RUnlock()
+	if e == nil {
+		e = &nobody
+	}
+	same := subtle.ConstantTimeCompare(sum[:], e.digest[:]) == 1
+	if !same || channel == ChannelNone || e.grant.Channel != channel || e.grant.Scope == registry.ScopeNone {
+		return registry.Caller{}, false
+	}
+	return registry.Caller{
+		Way: registry.MCP, Scope: e.grant.Scope, Ceiling: e.grant.Ceiling,
+		Grant: e.grant.ID, Task: e.grant.Task, Name: e.grant.Name,
+	}, true
+}
+
+// nobody stands in for a token that is not in the book. No text has its digest.
+var nobody entry
+
+// Get returns a live grant and the channel that is closed when it ends.
+func (b *Book) Get(id ident.Grant) (Grant, <-chan struct{}, bool) {
+	b.mu.RLock()
+	defer b.mu.RUnlock()
+	for _, e := range b.grants {
+		if e.grant.ID == id && id != "" {
+			return e.grant, e.ended, true
+		}
+	}
+	return Grant{}, nil, false
+}
+
+// Revoke ends every grant that matches, at once: its token is unknown from now on and its calls end.
+// It returns how many ended.
+func (b *Book) Revoke(match func(Grant) bool) int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	n := 0
+	for sum, e := range b.grants {
+		if match(e.grant) {
+			delete(b.grants, sum)
+			close(e.ended)
+			n++
+		}
+	}
+	return n
+}
+
+// Keep makes Redact take out a secret that is no grant's token, such as the CLI's.
+func (b *Book) Keep(secret string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.secrets[sha256.Sum256([]byte(secret))] = true
+}
+
+// Redacted stands where a token was.
+const Redacted = "termic_[redacted]"
+
+// Redact returns text with every live token replaced (I12). Other text that merely looks like one stays.
+func (b *Book) Redact(text []byte) []byte {
+	if !tokenPattern.Match(text) {
+		return text
+	}
+	return tokenPattern.ReplaceAllFunc(text, func(found []byte) []byte {
+		sum := digest(sha256.Sum256(found))
+		b.mu.RLock()
+		defer b.mu.RUnlock()
+		if b.grants[sum] == nil && !b.secrets[sum] {
+			return found
+		}
+		return []byte(Redacted)
+	})
+}

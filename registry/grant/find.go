@@ -1,0 +1,144 @@
+package grant
+
+import (
+	"slices"
+	"strings"
+
+	"termic/registry"
+	"termic/registry/ident"
+	"termic/registry/refusal"
+)
+
+// World is what the guard needs to know of the model. Answers come from memory: finding a target touches
+// neither git nor disk.
+type World interface {
+	Projects() []Project
+	// Tasks returns every task, archived ones included, with its open tabs in order.
+	Tasks() []Task
+}
+
+// Project is a project as the guard sees it.
+type Project struct {
+	ID   ident.Project
+	Name string
+}
+
+// Task is a task as the guard sees it.
+type Task struct {
+	ID       ident.Task
+	Name     string
+	Project  ident.Project
+	Archived bool
+	Tabs     []Tab
+}
+
+// Tab is a tab as the guard sees it.
+type Tab struct {
+	ID   ident.Tab
+	Name string
+	// Agent tells an agent's tab from a shell's.
+	Agent bool
+}
+
+// maxShown is how many names an "ambiguous" answer lists; more would be no help.
+const maxShown = 8
+
+// choose returns the one item that the selector means: an exact id, else an exact name, else the only one
+// whose name or id begins with it. label is how an item is named in an "ambiguous" answer.
+func choose[T any](kind, selector string, items []T, id, name, label func(T) string) (T, *refusal.Refusal) {
+	var none T
+	for _, fits := range []func(T) bool{
+		func(t T) bool { return id(t) == selector },
+		func(t T) bool { return name(t) == selector || label(t) == selector },
+		func(t T) bool {
+			return strings.HasPrefix(name(t), selector) || strings.HasPrefix(id(t), selector) || strings.HasPrefix(label(t), selector)
+		},
+	} {
+		var found []T
+		for _, item := range items {
+			if fits(item) {
+				found = append(found, item)
+			}
+		}
+		if len(found) == 1 {
+			return found[0], nil
+		}
+		if len(found) > 1 {
+			return none, ambiguous(kind, found, label)
+		}
+	}
+	return none, notFound(kind)
+}
+
+// notFound is the same for what does not exist and for what the caller may not see (I7): it does not repeat
+// the selector, so that not even its length differs.
+func notFound(kind string) *refusal.Refusal {
+	return refusal.New(refusal.NotFound, "no such "+kind, "look at the list of what there is")
+}
+
+func ambiguous[T any](kind string, found []T, label func(T) string) *refusal.Refusal {
+	names := make([]string, len(found))
+	for i, item := range found {
+		names[i] = label(item)
+	}
+	slices.Sort(names)
+	more := ""
+	if len(names) > maxShown {
+		names, more = names[:maxShown], ", …"
+	}
+	return refusal.New(refusal.Ambiguous, "that fits more than one "+kind+": "+strings.Join(names, ", ")+more, "use the full name or the id")
+}
+
+// finder looks names up in one view of the world: what one caller may see.
+type finder struct {
+	projects []Project
+	tasks    []Task
+}
+
+func (f finder) project(selector string) (Project, *refusal.Refusal) {
+	name := func(p Project) string { return p.Name }
+	return choose("project", selector, f.projects, func(p Project) string { return string(p.ID) }, name, name)
+}
+
+func (f finder) task(selector string, which registry.Which) (Task, *refusal.Refusal) {
+	live := slices.DeleteFunc(slices.Clone(f.tasks), func(t Task) bool { return t.Archived })
+	archived := slices.DeleteFunc(slices.Clone(f.tasks), func(t Task) bool { return !t.Archived })
+	switch which {
+	case registry.LiveTasks:
+		return f.taskOf(selector, live)
+	case registry.ArchivedTasks:
+		return f.taskOf(selector, archived)
+	}
+	task, no := f.taskOf(selector, live)
+	if no != nil && no.Code == refusal.NotFound {
+		return f.taskOf(selector, archived)
+	}
+	return task, no
+}
+
+func (f finder) taskOf(selector string, tasks []Task) (Task, *refusal.Refusal) {
+	names := map[ident.Project]string{}
+	for _, p := range f.projects {
+		names[p.ID] = p.Name
+	}
+	return choose("task", selector, tasks,
+		func(t Task) string { return string(t.ID) },
+		func(t Task) string { return t.Name },
+		func(t Task) string { return names[t.Project] + "/" + t.Name })
+}
+
+// tab finds a tab of task. An empty selector means the main tab: the first agent's, else the first.
+func (f finder) tab(selector string, task Task) (ident.Tab, *refusal.Refusal) {
+	if selector != "" {
+		name := func(t Tab) string { return t.Name }
+		tab, no := choose("tab", selector, task.Tabs, func(t Tab) string { return string(t.ID) }, name, name)
+		return tab.ID, no
+	}
+	if len(task.Tabs) == 0 {
+		return "", refusal.New(refusal.NotFound, "the task has no open tab", "open one with task_tab")
+	}
+	if i := slices.IndexFunc(task.Tabs, func(t Tab) bool { return t.Agent }); i >= 0 {
+		return task.Tabs[i].ID, nil
+	}
+	return task.Tabs[0].ID, nil
+}
