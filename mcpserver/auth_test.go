@@ -5,6 +5,8 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -107,6 +109,27 @@ func TestAServerWithoutItsPartsServesNobody(t *testing.T) {
 		if response, _ := f.raw(f.echo(fullToken).String()); response.StatusCode != row.want {
 			t.Errorf("%s: got %d, want %d", row.says, response.StatusCode, row.want)
 		}
+	}
+}
+
+func TestARequestWhoseAddressIsNotKnownIsRefused(t *testing.T) {
+	f := newFixture(t, Limits{})
+	serve := func(local net.Addr) int {
+		request := httptest.NewRequest(http.MethodPost, "http://"+f.address.String()+Path, nil)
+		request.Header.Set("Authorization", "Bearer "+fullToken)
+		request = request.WithContext(context.WithValue(request.Context(), http.LocalAddrContextKey, local))
+		recorder := httptest.NewRecorder()
+		f.endpoint.Server.ServeHTTP(recorder, request)
+		return recorder.Code
+	}
+	if got := serve(nil); got != http.StatusMisdirectedRequest {
+		t.Errorf("on a connection without an address: got %d", got)
+	}
+	if got := serve(&net.UnixAddr{Name: f.address.String()}); got != http.StatusMisdirectedRequest {
+		t.Errorf("on a connection of another kind: got %d", got)
+	}
+	if got := serve(net.TCPAddrFromAddrPort(f.address)); got != http.StatusUnsupportedMediaType {
+		t.Errorf("the twin, which lacks only a Content-Type: got %d", got)
 	}
 }
 

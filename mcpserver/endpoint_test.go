@@ -104,13 +104,13 @@ func TestStopEndsWaitsAndAnswersThem(t *testing.T) {
 	if _, err := io.WriteString(conn, f.call(fullToken, "thing_wait", `{"task":"a"}`).String()); err != nil {
 		t.Fatal(err)
 	}
-	<-f.began
+	f.whenBegun()
 	began := time.Now()
 	f.stop()
 	if took := time.Since(began); took > 3*time.Second {
 		t.Errorf("stopping took %s", took)
 	}
-	if err := <-f.ended; !errors.Is(err, context.Canceled) {
+	if err := f.whenEnded(); !errors.Is(err, context.Canceled) {
 		t.Errorf("the wait saw %v, want the end of its context", err)
 	}
 	response, body := f.answer(bufio.NewReader(conn))
@@ -130,7 +130,7 @@ func TestStopLetsABegunWriteFinish(t *testing.T) {
 	if _, err := io.WriteString(conn, f.call(fullToken, "thing_write", `{"task":"a"}`).String()); err != nil {
 		t.Fatal(err)
 	}
-	<-f.began
+	f.whenBegun()
 	stopped := make(chan error, 1)
 	go func() { stopped <- f.endpoint.Stop(t.Context()) }()
 	select {
@@ -139,7 +139,7 @@ func TestStopLetsABegunWriteFinish(t *testing.T) {
 	case <-closedListener(f):
 	}
 	close(f.proceed)
-	if err := <-f.ended; err != nil {
+	if err := f.whenEnded(); err != nil {
 		t.Errorf("the write's context ended: %v", err)
 	}
 	if response, body := f.answer(bufio.NewReader(conn)); response.StatusCode != 200 || !strings.Contains(body, `"done":true`) {
@@ -172,7 +172,7 @@ func TestStopGivesUpWhenItsContextEnds(t *testing.T) {
 	if _, err := io.WriteString(conn, f.call(fullToken, "thing_write", `{"task":"a"}`).String()); err != nil {
 		t.Fatal(err)
 	}
-	<-f.began
+	f.whenBegun()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if err := f.endpoint.Stop(ctx); !errors.Is(err, context.Canceled) {
@@ -182,7 +182,7 @@ func TestStopGivesUpWhenItsContextEnds(t *testing.T) {
 		t.Errorf("the connection is still open: %v", err)
 	}
 	close(f.proceed)
-	if err := <-f.ended; err != nil {
+	if err := f.whenEnded(); err != nil {
 		t.Errorf("the begun write saw %v", err)
 	}
 }
@@ -233,11 +233,11 @@ func TestClosingTheResponseEndsAWait(t *testing.T) {
 	if _, err := io.WriteString(conn, f.call(scopedToken, "thing_wait", `{"task":"a"}`).String()); err != nil {
 		t.Fatal(err)
 	}
-	<-f.began
+	f.whenBegun()
 	if err := conn.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if err := <-f.ended; !errors.Is(err, context.Canceled) {
+	if err := f.whenEnded(); !errors.Is(err, context.Canceled) {
 		t.Errorf("the wait saw %v, want the end of its context", err)
 	}
 }
@@ -248,12 +248,12 @@ func TestClosingTheResponseDoesNotEndABegunWrite(t *testing.T) {
 	if _, err := io.WriteString(conn, f.call(fullToken, "thing_write", `{"task":"a"}`).String()); err != nil {
 		t.Fatal(err)
 	}
-	<-f.began
+	f.whenBegun()
 	if err := conn.Close(); err != nil {
 		t.Fatal(err)
 	}
 	close(f.proceed)
-	if err := <-f.ended; err != nil {
+	if err := f.whenEnded(); err != nil {
 		t.Errorf("the write's context ended: %v", err)
 	}
 }

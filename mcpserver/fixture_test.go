@@ -227,6 +227,38 @@ func (f *fixture) stop() {
 	}
 }
 
+// whenBegun returns when a handler of thing_wait or thing_write has started.
+func (f *fixture) whenBegun() {
+	f.t.Helper()
+	select {
+	case <-f.began:
+	case <-time.After(20 * time.Second):
+		f.t.Fatal("no handler started")
+	}
+}
+
+// letOne lets one waiting handler go on.
+func (f *fixture) letOne() {
+	f.t.Helper()
+	select {
+	case f.proceed <- struct{}{}:
+	case <-time.After(20 * time.Second):
+		f.t.Fatal("no handler waits any more")
+	}
+}
+
+// whenEnded returns what a handler of thing_wait or thing_write saw when it ended.
+func (f *fixture) whenEnded() error {
+	f.t.Helper()
+	select {
+	case err := <-f.ended:
+		return err
+	case <-time.After(20 * time.Second):
+		f.t.Fatal("the handler did not end")
+		return nil
+	}
+}
+
 // dial opens a connection that ends with the test.
 func (f *fixture) dial() net.Conn {
 	f.t.Helper()

@@ -88,7 +88,7 @@ func TestOneTokenCannotRunMoreCallsThanItsShare(t *testing.T) {
 		if _, err := io.WriteString(f.dial(), wait.String()); err != nil {
 			t.Fatal(err)
 		}
-		<-f.began
+		f.whenBegun()
 	}
 	response, _ := f.raw(f.echo(fullToken).String())
 	if response.StatusCode != 429 || response.Header.Get("Retry-After") != "1" {
@@ -97,8 +97,8 @@ func TestOneTokenCannotRunMoreCallsThanItsShare(t *testing.T) {
 	if response, body := f.raw(f.echo(scopedToken).String()); response.StatusCode != 200 {
 		t.Errorf("another token: got %d %s", response.StatusCode, body)
 	}
-	f.proceed <- struct{}{}
-	<-f.ended
+	f.letOne()
+	_ = f.whenEnded()
 	// The slot is free once the answer is out, which is after the handler ended.
 	f.eventually(func() bool {
 		response, _ := f.raw(f.echo(fullToken).String())
@@ -171,7 +171,7 @@ func TestANewConnectionTakesThePlaceOfTheLeastWanted(t *testing.T) {
 		return conn
 	}
 	waiting := send(f.call(fullToken, "thing_wait", `{"task":"a"}`))
-	<-f.began
+	f.whenBegun()
 	used := send(f.echo(fullToken))
 	f.answer(bufio.NewReader(used))
 	silent := f.dial()
@@ -197,7 +197,7 @@ func TestANewConnectionTakesThePlaceOfTheLeastWanted(t *testing.T) {
 	if response, body := f.answer(bufio.NewReader(used)); response.StatusCode != 200 {
 		t.Errorf("a connection that was of use: got %d %s", response.StatusCode, body)
 	}
-	f.proceed <- struct{}{}
+	f.letOne()
 	if response, body := f.answer(bufio.NewReader(waiting)); response.StatusCode != 200 {
 		t.Errorf("a connection with a call under way: got %d %s", response.StatusCode, body)
 	}
@@ -221,14 +221,14 @@ func TestWhenEveryConnectionIsBusyANewOneIsClosed(t *testing.T) {
 		if _, err := io.WriteString(f.dial(), wait.String()); err != nil {
 			t.Fatal(err)
 		}
-		<-f.began
+		f.whenBegun()
 	}
 	if _, err := f.dial().Read(make([]byte, 1)); err == nil || isTimeout(err) {
 		t.Errorf("a third connection is open: %v", err)
 	}
 	close(f.proceed)
-	<-f.ended
-	<-f.ended
+	_ = f.whenEnded()
+	_ = f.whenEnded()
 	f.eventually(func() bool {
 		conn := f.dial()
 		if _, err := io.WriteString(conn, f.echo(fullToken).String()); err != nil {

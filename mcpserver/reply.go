@@ -47,9 +47,8 @@ func (p *reply) readBody(r *http.Request) (body []byte, status int) {
 	var tooLarge *http.MaxBytesError
 	switch {
 	case err == nil:
-		// From here on the connection is read only to learn that the client went away, however long the
-		// call takes.
-		_ = p.control.SetReadDeadline(time.Time{})
+		// net/http lifts the deadline when it has read a body to its end; from then on it reads only to
+		// learn that the client went away, however long the call takes.
 		return buffer.Bytes(), 0
 	case errors.As(err, &tooLarge):
 		return nil, http.StatusRequestEntityTooLarge

@@ -109,9 +109,9 @@ func TestTheOfficialClientCancelsACall(t *testing.T) {
 		_, err := session.CallTool(ctx, &mcp.CallToolParams{Name: "thing_wait", Arguments: map[string]any{"task": "a"}})
 		failed <- err
 	}()
-	<-f.began
+	f.whenBegun()
 	cancel()
-	if err := <-f.ended; !errors.Is(err, context.Canceled) {
+	if err := f.whenEnded(); !errors.Is(err, context.Canceled) {
 		t.Errorf("the wait saw %v", err)
 	}
 	if err := <-failed; !errors.Is(err, context.Canceled) {

@@ -136,7 +136,7 @@ func TestALongCallIsNotTakenForASlowClient(t *testing.T) {
 		if _, err := io.WriteString(conn, f.call(fullToken, "thing_wait", `{"task":"a"}`).String()); err != nil {
 			t.Fatal(err)
 		}
-		<-f.began
+		f.whenBegun()
 		// Longer than every deadline of a connection.
 		time.Sleep(bodyTimeout + writeTimeout + idleTimeout + headerTimeout)
 		close(f.proceed)
@@ -144,7 +144,7 @@ func TestALongCallIsNotTakenForASlowClient(t *testing.T) {
 		if err != nil || response.StatusCode != 200 {
 			t.Fatalf("got %v, %v", response, err)
 		}
-		if err := <-f.ended; err != nil {
+		if err := f.whenEnded(); err != nil {
 			t.Errorf("the wait saw %v", err)
 		}
 		_ = conn.Close()
