@@ -22,6 +22,7 @@ type Router struct {
 	verbs   []*Verb
 	bound   map[string]*binding
 	repeats *repeats
+	redact  func([]byte) []byte
 }
 
 type binding struct {
@@ -39,8 +40,13 @@ func NewRouter(guard Guard, sink Sink, log *slog.Logger, verbs ...*Verb) *Router
 		verbs:   verbs,
 		bound:   map[string]*binding{},
 		repeats: newRepeats(),
+		redact:  func(result []byte) []byte { return result },
 	}
 }
+
+// RedactWith makes every result pass through redact on its way out, so that no verb can show a live token,
+// whatever it read it from (I12). Call it before the first Dispatch.
+func (r *Router) RedactWith(redact func(result []byte) []byte) { r.redact = redact }
 
 // Bind gives a verb its handler. It panics when the router does not have the verb or the verb has a handler
 // already: both are mistakes in wiring.
@@ -207,7 +213,7 @@ func (r *Router) run(ctx context.Context, bound *binding, call Call, in any) (ra
 	if err != nil {
 		return nil, refusal.Of(fmt.Errorf("result of %s breaks its schema: %w", bound.verb.Name, err))
 	}
-	return raw, nil
+	return r.redact(raw), nil
 }
 
 // explain turns a handler's error into a refusal; an error that only echoes the end of ctx says which end.

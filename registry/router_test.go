@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -344,6 +345,25 @@ func TestReadsEndWithTheGrant(t *testing.T) {
 	_, err := r.Dispatch(t.Context(), person, "test_read", json.RawMessage(`{"text":"hi"}`))
 	if codeOf(err) != refusal.Revoked {
 		t.Errorf("%v", err)
+	}
+}
+
+func TestResultsPassThroughTheRedactor(t *testing.T) {
+	for name, c := range map[string]struct {
+		redact func([]byte) []byte
+		want   string
+	}{
+		"with one":    {func(p []byte) []byte { return bytes.ReplaceAll(p, []byte("secret"), []byte("[gone]")) }, "[gone]"},
+		"without one": {nil, "secret"},
+	} {
+		r := newRig(t, allow, nil)
+		if c.redact != nil {
+			r.RedactWith(c.redact)
+		}
+		raw, err := r.Dispatch(t.Context(), person, "test_read", json.RawMessage(`{"text":"secret"}`))
+		if err != nil || !strings.Contains(string(raw), c.want) {
+			t.Errorf("%s: %s, %v", name, raw, err)
+		}
 	}
 }
 

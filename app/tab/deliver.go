@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"termic/app/agent"
 	"termic/app/settle"
 )
 
@@ -109,7 +110,7 @@ func (t *Tab) deliver(ctx context.Context, next text) error {
 	t.seq++
 	t.observe(settle.Observation{Kind: settle.KindDelivered, Seq: t.seq})
 	t.arm()
-	bracketed := t.screen.Modes().BracketedPaste
+	bracketed := t.bracketed()
 	before := t.output
 	t.mu.Unlock()
 	if err := t.write(ctx, []byte(frame(next.clean, bracketed))); err != nil {
@@ -122,6 +123,17 @@ func (t *Tab) deliver(ctx context.Context, next text) error {
 		return fmt.Errorf("%w: %w", ErrNotDelivered, err)
 	}
 	return nil
+}
+
+// bracketed tells whether the program takes a text as one framed paste; t.mu is held.
+func (t *Tab) bracketed() bool {
+	switch t.spec.Agent.Paste.Bracketed {
+	case agent.BracketAlways:
+		return true
+	case agent.BracketNever:
+		return false
+	}
+	return t.screen.Modes().BracketedPaste
 }
 
 // awaitEcho waits for output that follows the paste, and at least the time that the agent needs between a
