@@ -127,11 +127,10 @@ func (r Rules) unanswered() time.Duration {
 	return time.Duration(r.Unanswered)
 }
 
-// expects says whether the agent is known to announce itself, so that silence before that means it still starts.
-// The foreground process is not such a sign: a shell that reads its rc files is its own foreground already.
+// expects says whether the agent is known to announce that it is ready, so that silence before that means it still
+// starts. The foreground process is no such sign: a shell that reads its rc files is its own foreground already.
 func (r Rules) expects() bool {
-	t := r.Titles
-	return r.App != "" || len(t.Working)+len(t.Waiting)+len(t.Idle)+len(t.Ready) > 0
+	return r.App != "" || len(r.Titles.Idle)+len(r.Titles.Ready) > 0
 }
 
 // Pattern is a compiled RE2 expression that remembers its source. The zero value matches nothing and is no valid
