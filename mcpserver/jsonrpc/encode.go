@@ -1,0 +1,34 @@
+package jsonrpc
+
+import (
+	jsonv2 "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// AppendResult appends the answer to request id. Result must be a JSON object.
+func AppendResult(into []byte, id ID, result []byte) []byte {
+	into = append(into, `{"jsonrpc":"2.0","id":`...)
+	into = append(into, id...)
+	into = append(into, `,"result":`...)
+	into = append(into, result...)
+	return append(into, '}')
+}
+
+// AppendError appends an error answer; without an id where the request's could not be read. Text that is not
+// UTF-8 is mended, since an answer that cannot be read says nothing.
+func AppendError(into []byte, id ID, failure *Error) []byte {
+	into = append(into, `{"jsonrpc":"2.0",`...)
+	if id != nil {
+		into = append(into, `"id":`...)
+		into = append(into, id...)
+		into = append(into, ',')
+	}
+	text, err := jsonv2.Marshal(failure, jsontext.AllowInvalidUTF8(true), jsonv2.Deterministic(true))
+	if err != nil {
+		// Data of ours that does not encode is a mistake of ours; the code and the message still stand.
+		text, _ = jsonv2.Marshal(&Error{Code: failure.Code, Message: failure.Message}, jsontext.AllowInvalidUTF8(true))
+	}
+	into = append(into, `"error":`...)
+	into = append(into, text...)
+	return append(into, '}')
+}
