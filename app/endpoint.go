@@ -39,6 +39,9 @@ type endpoint struct {
 	server   *mcpserver.Endpoint
 	log      *slog.Logger
 
+	// switching is held while the endpoint is switched, so that two switches never mix. Taken before mu.
+	switching sync.Mutex
+
 	mu     sync.Mutex
 	url    string                // empty while nothing serves
 	why    string                // why it does not serve although it should
@@ -49,6 +52,8 @@ func newEndpoint(s *store.Store, set *settings.Settings, book *grant.Book, serve
 	e := &endpoint{store: s, settings: set, book: book, log: log, server: &mcpserver.Endpoint{Server: server}}
 	e.server.Ended = func(err error) {
 		e.log.Error("endpoint ended", "cause", err)
+		e.switching.Lock()
+		defer e.switching.Unlock()
 		e.stop("the listener ended: switch it off and on again")
 	}
 	return e
@@ -56,6 +61,8 @@ func newEndpoint(s *store.Store, set *settings.Settings, book *grant.Book, serve
 
 // Apply makes the endpoint serve or not, as the settings say. It implements handlers.Endpoint.
 func (e *endpoint) Apply(ctx context.Context) error {
+	e.switching.Lock()
+	defer e.switching.Unlock()
 	if !e.settings.Bool(settings.MCPEnabled) {
 		e.stop("")
 		return nil
@@ -124,15 +131,26 @@ func (e *endpoint) advertise(port int) error {
 const stopTimeout = 5 * time.Second
 
 // Off ends the endpoint and every token of it. It needs no disk to be done; implements handlers.Endpoint.
-func (e *endpoint) Off() { e.stop("") }
+// The tokens end before anything is waited for.
+func (e *endpoint) Off() {
+	e.revokeAll("")
+	e.switching.Lock()
+	defer e.switching.Unlock()
+	e.stop("")
+}
 
-// stop takes power away in the order in which it is held: first the tokens, then the listener, then the
-// advertisement, so that no step waits for one that could fail.
-func (e *endpoint) stop(why string) {
+// revokeAll ends every token of the host port, and says why nothing serves.
+func (e *endpoint) revokeAll(why string) {
 	e.mu.Lock()
+	defer e.mu.Unlock()
 	e.url, e.why, e.tokens = "", why, nil
 	e.book.Revoke(func(g grant.Grant) bool { return g.Channel == grant.HostPort })
-	e.mu.Unlock()
+}
+
+// stop takes power away in the order in which it is held: first the tokens, then the listener, then the
+// advertisement, so that no step waits for one that could fail; e.switching is held.
+func (e *endpoint) stop(why string) {
+	e.revokeAll(why)
 	ctx, cancel := context.WithTimeout(context.Background(), stopTimeout)
 	defer cancel()
 	if err := e.server.Stop(ctx); err != nil {
