@@ -60,7 +60,7 @@ install_packages() {
   fi
   say "to install: $*"
   say "will run: $update && $install"
-  allowed "$install" || exit 1
+  allowed "$update && $install" || exit 1
   $update >&2 || say "$update: did not work; trying with the package lists that are here"
   DEBIAN_FRONTEND=noninteractive $install >&2
 }
@@ -103,6 +103,8 @@ fetch_node() {
   new_dir
   cp build/node/package.json build/node/package-lock.json "$tmp"
   (cd "$tmp" && npm ci --ignore-scripts --no-audit --no-fund --no-update-notifier >&2) || die "could not fetch Node $node_version"
+  # To npm the packages are optional, since each is for one processor: a wrong sum is left out without a word.
+  [ -x "$tmp/node_modules/node-linux-$cpu/bin/node" ] || die "npm gave no Node $node_version with the checksum in build/node"
   put "$tmp/node_modules/node-linux-$cpu" "$node_dir"
 }
 
@@ -113,11 +115,25 @@ put() {
   tmp=
 }
 
-needs=" $* "
-packages=$(for need in "$@"; do packages_for "$need"; done | tr ' ' '\n' | sort -u | tr '\n' ' ')
-# shellcheck disable=SC2086 # a list of words
-[ -z "${packages// /}" ] || install_packages $packages
-hash -r
-use_tools
-case $needs in *" go "*) go_ok || { fetch_go && use_tools && go_ok; } || die "Go $go_version did not start" ;; esac
-case $needs in *" node "*) node_ok || { fetch_node && use_tools && node_ok; } || die "Node $node_version did not start" ;; esac
+missing() { for need in "$@"; do packages_for "$need"; done | tr ' ' '\n' | sort -u | tr '\n' ' '; }
+
+packages=$(missing "$@")
+if [ -n "$packages" ]; then
+  # shellcheck disable=SC2086 # a list of words
+  install_packages $packages
+  hash -r
+  use_tools
+  packages=$(missing "$@")
+  [ -z "$packages" ] || die "still missing after the installation: $packages"
+fi
+for need in "$@"; do
+  if [ "$need" = go ] && ! go_ok; then
+    fetch_go
+    use_tools
+    go_ok || die "the fetched Go does not start: $go_dir/bin/go"
+  elif [ "$need" = node ] && ! node_ok; then
+    fetch_node
+    use_tools
+    node_ok || die "the fetched Node does not start: $node_dir/bin/node"
+  fi
+done

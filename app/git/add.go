@@ -56,6 +56,8 @@ type addPlan struct {
 	createAt OID    // create the branch here; "" when it exists
 	head     OID    // the commit that the checkout must be at
 	reason   string
+	orphan   bool     // branch has no commit; head is only where to register
+	branches []Branch // more branches to create
 	// populate runs after the record exists and before the checkout; fill after it.
 	populate, fill func(ctx context.Context, w linked) error
 }
@@ -99,14 +101,8 @@ func (r *Repo) addSteps(ctx context.Context, p addPlan, u *undo) error {
 			return err
 		}
 	}
-	// Every call names the git directory outright. Were it discovered, a checkout
-	// whose .git file vanished would mean the repository around it, and this
-	// reset would hit the person's own checkout.
-	_, err = r.git.run(ctx, call{gitDir: w.record, workTree: w.dir, write: true, remote: true, timeout: checkoutTimeout,
-		config: []string{"checkout.workers=0", "core.splitIndex=false", "core.untrackedCache=false", "submodule.recurse=false"},
-		args:   []string{"reset", "--hard", "--quiet", "--no-recurse-submodules"}})
-	if err != nil {
-		return fmt.Errorf("check out %s: %w", p.head, err)
+	if err := r.checkOut(ctx, p, w); err != nil {
+		return err
 	}
 	if p.fill != nil {
 		if err := p.fill(ctx, w); err != nil {
@@ -114,6 +110,22 @@ func (r *Repo) addSteps(ctx context.Context, p addPlan, u *undo) error {
 		}
 	}
 	return r.checkAdded(ctx, p, w)
+}
+
+// checkOut writes the files. Every call names the git directory outright: were it
+// discovered, a checkout whose .git file vanished would mean the repository
+// around it, and the reset would hit the person's own checkout.
+func (r *Repo) checkOut(ctx context.Context, p addPlan, w linked) error {
+	c := call{gitDir: w.record, workTree: w.dir, write: true, remote: true, timeout: checkoutTimeout,
+		config: []string{"checkout.workers=0", "core.splitIndex=false", "core.untrackedCache=false", "submodule.recurse=false"},
+		args:   []string{"reset", "--hard", "--quiet", "--no-recurse-submodules"}}
+	if p.orphan {
+		c.args = []string{"symbolic-ref", "-m", "restore", "HEAD", "refs/heads/" + p.branch}
+	}
+	if _, err := r.git.run(ctx, c); err != nil {
+		return fmt.Errorf("check out %s: %w", p.head, err)
+	}
+	return nil
 }
 
 // register makes directory, branch and record under the repository's lock.
@@ -138,13 +150,12 @@ func (r *Repo) register(ctx context.Context, p addPlan, u *undo) (linked, error)
 	if within(u.dir, r.CommonDir) {
 		return linked{}, fmt.Errorf("inside the git directory: %w", ErrBadPath)
 	}
+	create := p.branches
 	if p.createAt != "" {
-		u.branch, u.branchAt = p.branch, p.createAt
-		if err := r.SetRef(ctx, "refs/heads/"+p.branch, p.createAt, ""); err != nil {
-			if errors.Is(err, ErrRefMoved) { // somebody else made it since checkFree
-				u.branch = ""
-				return linked{}, fmt.Errorf("%w: %w", ErrBranchExists, err)
-			}
+		create = append([]Branch{{p.branch, p.createAt}}, create...)
+	}
+	for _, b := range create {
+		if err := u.createBranch(ctx, b); err != nil {
 			return linked{}, err
 		}
 	}
@@ -152,7 +163,7 @@ func (r *Repo) register(ctx context.Context, p addPlan, u *undo) (linked, error)
 		return linked{}, err
 	}
 	args := []string{"worktree", "add", "--quiet", "--no-checkout", "--lock", "--reason", p.reason}
-	if p.branch == "" {
+	if p.branch == "" || p.orphan {
 		args = append(args, "--detach", "--end-of-options", u.dir, string(p.head))
 	} else {
 		args = append(args, "--end-of-options", u.dir, p.branch)
@@ -178,7 +189,7 @@ func (r *Repo) checkAdded(ctx context.Context, p addPlan, w linked) error {
 	if err != nil {
 		return err
 	}
-	if h.oid != p.head || h.branch != p.branch {
+	if h.oid != p.head && !(p.orphan && h.oid == "") || h.branch != p.branch {
 		return fmt.Errorf("new worktree is at %q %s, not at %q %s: %w", h.branch, h.oid, p.branch, p.head, ErrRefMoved)
 	}
 	return nil
@@ -190,8 +201,7 @@ type undo struct {
 	dir      string      // the directory that we made; "" before
 	made     os.FileInfo // its identity
 	parents  []string    // parents that we made, outermost first
-	branch   string      // the branch that we make; "" when none
-	branchAt OID
+	branches []Branch    // that we make
 	reason   string
 	before   map[string]bool // records that existed before; nil until remember
 }
@@ -248,6 +258,18 @@ func mkdirs(dir string) (made []string, err error) {
 	return made, nil
 }
 
+// createBranch makes a branch that does not exist. It is remembered beforehand:
+// when git is killed we do not know whether it got so far.
+func (u *undo) createBranch(ctx context.Context, b Branch) error {
+	u.branches = append(u.branches, b)
+	err := u.repo.SetRef(ctx, "refs/heads/"+b.Name, b.OID, "")
+	if errors.Is(err, ErrRefMoved) { // somebody else made it since we looked
+		u.branches = u.branches[:len(u.branches)-1]
+		return fmt.Errorf("%w: %w", ErrBranchExists, err)
+	}
+	return err
+}
+
 // remember notes which records exist, before git makes one more.
 func (u *undo) remember(reason string) error {
 	names, err := u.repo.records()
@@ -294,11 +316,11 @@ func (u *undo) run(ctx context.Context) error {
 		}
 	}
 	errs = append(errs, u.removeRecords(ctx))
-	if u.branch != "" {
-		ref := "refs/heads/" + u.branch
+	for _, b := range u.branches {
+		ref := "refs/heads/" + b.Name
 		oid, err := u.repo.readRef(ctx, ref)
-		if err == nil && oid == u.branchAt {
-			err = u.repo.DeleteRef(ctx, ref, u.branchAt)
+		if err == nil && oid == b.OID {
+			err = u.repo.DeleteRef(ctx, ref, b.OID)
 		}
 		errs = append(errs, err)
 	}

@@ -31,6 +31,7 @@ var (
 	ErrMainWorktree = errors.New("not a linked worktree of this repository")
 	ErrNotWorktree  = errors.New("not a checkout of this repository")
 	ErrBusy         = errors.New("files kept changing while they were read")
+	ErrChanged      = errors.New("checkout changed since it was archived")
 )
 
 // TooOldError says which git was found and which is needed.

@@ -27,6 +27,56 @@ func (r *Repo) RemoveWorktree(ctx context.Context, dir string) error {
 	return nil
 }
 
+// RemoveArchived removes the worktree that a was made of, as RemoveWorktree does,
+// if it still is what was archived; else ErrChanged, and nothing is changed. The
+// comparison happens after the checkout has been moved aside, so that what is
+// written in between is not lost with it.
+func (r *Repo) RemoveArchived(ctx context.Context, a Archived) error {
+	err := r.removeWorktree(ctx, a.Dir, func(ctx context.Context, moved, record string) error {
+		return r.compareArchived(ctx, &a, moved, record)
+	})
+	if err != nil {
+		return fmt.Errorf("remove archived worktree %s: %w", a.Dir, err)
+	}
+	return nil
+}
+
+// compareArchived returns ErrChanged unless the checkout, now at moved, makes the
+// same trees as the archive.
+func (r *Repo) compareArchived(ctx context.Context, a *Archived, moved, record string) error {
+	if err := a.check(); err != nil {
+		return err
+	}
+	st, err := r.openStore(ctx, a.Store)
+	if err != nil {
+		return err
+	}
+	if err := r.verifyArchive(ctx, st, a); err != nil {
+		return err
+	}
+	v := view{dir: moved, gitDir: record}
+	if v.head, err = r.readHead(ctx, record); err != nil {
+		return err
+	}
+	state, err := readState(record)
+	if err != nil {
+		return err
+	}
+	sc, err := r.newScratchIn(ctx, st.temp(), v, exact)
+	if err != nil {
+		return err
+	}
+	defer sc.remove()
+	now := Archived{ID: a.ID, Dir: a.Dir, Head: v.head.oid}
+	if err := sc.keep(ctx, ArchiveOptions{LeaveOut: a.LeftOut}, r.ownModules(v), state, &now); err != nil {
+		return err
+	}
+	if v.head != (head{a.Head, a.Branch}) || now.IndexTree != a.IndexTree || now.WorktreeTree != a.WorktreeTree || now.StateTree != a.StateTree {
+		return ErrChanged
+	}
+	return nil
+}
+
 // removeWorktree moves the checkout aside, so that it vanishes in one step, asks
 // check about it there, removes the record and then the files. When a step
 // before that fails, the checkout is moved back.

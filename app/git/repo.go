@@ -15,8 +15,9 @@ type Repo struct {
 	Root      string // top level of the main worktree: absolute, links resolved
 	CommonDir string // the directory that all worktrees share: absolute, links resolved
 
-	git    *Git
-	sha256 bool
+	git     *Git
+	sha256  bool
+	partial bool // a partial clone: objects may be missing
 }
 
 // Open opens the repository that path lies in. A subdirectory or a linked
@@ -147,7 +148,7 @@ func (g *Git) mainWorktree(ctx context.Context, common string) (string, error) {
 // reflogs as files), and learns the length of object ids.
 func (r *Repo) checkFormat(ctx context.Context) error {
 	out, err := r.git.run(ctx, call{at: r.Root, limit: 64 << 10, args: []string{
-		"config", "-z", "--get-regexp", `^extensions\.(objectformat|refstorage)$`}})
+		"config", "-z", "--get-regexp", `^extensions\.(objectformat|refstorage|partialclone)$`}})
 	if err != nil && exitCode(err) != 1 {
 		return err
 	}
@@ -158,6 +159,8 @@ func (r *Repo) checkFormat(ctx context.Context) error {
 			return fmt.Errorf("ref storage %q: %w", value, ErrUnsupported)
 		case key == "extensions.objectformat" && strings.EqualFold(value, "sha256"):
 			r.sha256 = true
+		case key == "extensions.partialclone":
+			r.partial = true
 		}
 	}
 	return nil

@@ -21,6 +21,7 @@ type scratch struct {
 	git  *Git
 	dir  string // the git directory
 	work string // the checkout that it looks at; "" for none
+	none string // all zeros, as many as an object id has digits
 }
 
 // conversion says how file contents and blobs relate.
@@ -37,13 +38,18 @@ const (
 // exactAttributes stand in info/attributes, which outranks every other source.
 const exactAttributes = "* -text -eol -filter -ident -working-tree-encoding -diff -merge\n"
 
-// newScratch makes the stand-in for v. The caller removes it.
-func (r *Repo) newScratch(ctx context.Context, v view, conv conversion) (_ *scratch, err error) {
+// newScratch makes the stand-in for v in the temporary directory. The caller removes it.
+func (r *Repo) newScratch(ctx context.Context, v view, conv conversion) (*scratch, error) {
+	return r.newScratchIn(ctx, r.git.inherited["TMPDIR"], v, conv)
+}
+
+// newScratchIn makes the stand-in for v below parent.
+func (r *Repo) newScratchIn(ctx context.Context, parent string, v view, conv conversion) (_ *scratch, err error) {
 	cfg, err := r.effectiveConfig(ctx, v)
 	if err != nil {
 		return nil, err
 	}
-	s, err := r.bareScratch(v.head.oid, conv, cfg)
+	s, err := r.bareScratch(parent, v.head.oid, conv, cfg)
 	if err != nil {
 		return nil, err
 	}
@@ -82,12 +88,12 @@ func (r *Repo) newScratch(ctx context.Context, v view, conv conversion) (_ *scra
 }
 
 // bareScratch makes the directory without an index or a checkout.
-func (r *Repo) bareScratch(at OID, conv conversion, cfg config) (_ *scratch, err error) {
-	dir, err := os.MkdirTemp(r.git.inherited["TMPDIR"], "termic-git-")
+func (r *Repo) bareScratch(parent string, at OID, conv conversion, cfg config) (_ *scratch, err error) {
+	dir, err := os.MkdirTemp(parent, "termic-git-")
 	if err != nil {
 		return nil, err
 	}
-	s := &scratch{git: r.git, dir: dir}
+	s := &scratch{git: r.git, dir: dir, none: r.none()}
 	defer func() {
 		if err != nil {
 			s.remove()
@@ -112,6 +118,8 @@ func (r *Repo) bareScratch(at OID, conv conversion, cfg config) (_ *scratch, err
 	}
 	if conv == exact {
 		files["info/attributes"] = exactAttributes
+		// Names that would be dangerous on other systems are still somebody's work.
+		files["config"] += "[core] protecthfs = false\n[core] protectntfs = false\n"
 	}
 	for name, text := range files {
 		if err := os.WriteFile(filepath.Join(s.dir, name), []byte(text), 0o600); err != nil {

@@ -24,6 +24,7 @@ const (
 	unreadable
 	special // FIFO, socket, device
 	nested  // a repository of its own
+	refused // a name that git never takes: ".git" in any case
 )
 
 // limits bound what stageAll reads; zero means no bound.
@@ -95,6 +96,10 @@ func (s *scratch) plan(c changes, lim limits) (stagePlan, error) {
 			p.left[path] = leftOut{nested, tracked}
 			continue
 		}
+		if refusedName(path) {
+			p.left[path] = leftOut{refused, tracked}
+			continue
+		}
 		file := filepath.Join(s.work, filepath.FromSlash(path))
 		info, err := os.Lstat(file)
 		switch {
@@ -156,4 +161,14 @@ func (s *scratch) apply(ctx context.Context, p stagePlan) error {
 		}
 	}
 	return nil
+}
+
+// refusedName reports whether git never takes the path into an index.
+func refusedName(path string) bool {
+	for part := range strings.SplitSeq(path, "/") {
+		if strings.EqualFold(part, ".git") {
+			return true
+		}
+	}
+	return false
 }

@@ -21,10 +21,11 @@ func (m *Machine) judge() (State, Signal) {
 	}
 	m.lookAgain()
 	best, ok := m.best()
-	if ok && best.state == Working {
+	waiting, asks := m.waiting()
+	if ok && best.state == Working && !(asks && best.src == srcProgress) {
 		return Working, best.by
 	}
-	if waiting, yes := m.waiting(); yes {
+	if asks {
 		return Waiting, waiting
 	}
 	if by, yes := m.atWork(); yes {
@@ -39,8 +40,10 @@ func (m *Machine) judge() (State, Signal) {
 	return m.settle(best.by)
 }
 
-// verdict is what the most believed source says.
+// verdict is what the most believed source says. A progress bar tells only that something runs, so it never hides a
+// question.
 type verdict struct {
+	src   source
 	state State
 	by    Signal
 	since time.Time
@@ -54,7 +57,7 @@ func (m *Machine) best() (verdict, bool) {
 				continue
 			}
 			if state := m.counts(src); state != Unknown {
-				return verdict{state, signal, m.claims[src].since}, true
+				return verdict{src, state, signal, m.claims[src].since}, true
 			}
 		}
 	}

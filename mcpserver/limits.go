@@ -1,0 +1,71 @@
+package mcpserver
+
+import "time"
+
+const (
+	// maxBody is 4 MiB: the longest argument is a prompt of 1 MiB (task_new, task_send), and JSON writes text
+	// that is not ASCII in at most three times its bytes when a client escapes all of it.
+	maxBody = 4 << 20
+	// maxHeader is what a request line and its headers may take, 16 KiB: the longest that clients send are
+	// some hundred bytes. net/http answers 431 beyond it.
+	maxHeader = 16 << 10
+	// netHTTPSlop is what net/http adds to Server.MaxHeaderBytes before it refuses (net/http, initialReadLimitSize).
+	netHTTPSlop = 4 << 10
+
+	// headerTimeout is how long the headers may take to arrive. On loopback they come at once.
+	headerTimeout = 5 * time.Second
+	// bodyTimeout is how long a body may take to arrive.
+	bodyTimeout = 30 * time.Second
+	// writeTimeout is how long a client may take to read an answer.
+	writeTimeout = 30 * time.Second
+	// idleTimeout is how long a connection may stay open between requests, about one turn of an agent.
+	idleTimeout = 2 * time.Minute
+	// lingerTimeout is how long the rest of a refused request is read, so that its sender sees the answer and
+	// not a reset connection.
+	lingerTimeout = time.Second
+	// callTimeout ends a call that nobody ends: twice the longest wait that a verb offers (task_wait, 5 min).
+	callTimeout = 10 * time.Minute
+
+	// logEvery is how often failed authentication is logged at most; the line counts what came in between.
+	logEvery = 10 * time.Second
+	// maxBuckets is how many tokens' rates are remembered before idle ones are forgotten.
+	maxBuckets = 1024
+)
+
+// Limits are the bounds that depend on how many clients there are. A field that is zero means its default.
+type Limits struct {
+	// Connections is how many connections one listener holds open; default 64.
+	Connections int
+	// Calls is how many requests of one token are under way at once; default 32, so that one token alone
+	// cannot fill the connections.
+	Calls int
+	// Rate is how many requests a second one token may keep up, after Burst at once; defaults 200 and 400.
+	// An orchestrator that polls 20 tasks makes some dozens a second.
+	Rate  float64
+	Burst int
+	// FailDelay is how long the answer to a wrong credential is held back; default 500 ms.
+	FailDelay time.Duration
+	// FailHeld is how many such answers are held back at once; further ones go out at once, so that failing
+	// costs an attacker time but costs us no memory. Default 16.
+	FailHeld int
+}
+
+func (l Limits) orDefault() Limits {
+	def := func(have, otherwise int) int {
+		if have > 0 {
+			return have
+		}
+		return otherwise
+	}
+	l.Connections = def(l.Connections, 64)
+	l.Calls = def(l.Calls, 32)
+	l.Burst = def(l.Burst, 400)
+	l.FailHeld = def(l.FailHeld, 16)
+	if l.Rate <= 0 {
+		l.Rate = 200
+	}
+	if l.FailDelay <= 0 {
+		l.FailDelay = 500 * time.Millisecond
+	}
+	return l
+}

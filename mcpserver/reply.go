@@ -1,0 +1,93 @@
+package mcpserver
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"net/http"
+	"os"
+	"time"
+
+	"termic/mcpserver/jsonrpc"
+)
+
+// reply writes the one answer to a request.
+type reply struct {
+	w       http.ResponseWriter
+	control *http.ResponseController
+}
+
+func newReply(w http.ResponseWriter) *reply {
+	w.Header().Set("Cache-Control", "no-store")
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	return &reply{w, http.NewResponseController(w)}
+}
+
+// refuse answers before the body was read, and closes the connection: what follows on it is the rest of a
+// request that nobody wants. The text is for a person; strangers get none.
+func (p *reply) refuse(status int, text string) {
+	// Deadlines are best effort: a ResponseWriter that has none belongs to a test.
+	_ = p.control.SetReadDeadline(time.Now().Add(lingerTimeout))
+	p.w.Header().Set("Connection", "close")
+	if text == "" {
+		p.send(status, "", nil)
+		return
+	}
+	p.send(status, "text/plain; charset=utf-8", []byte(text+"\n"))
+}
+
+// readBody returns the whole body, or the status to refuse it with.
+func (p *reply) readBody(r *http.Request) (body []byte, status int) {
+	if r.ContentLength > maxBody {
+		return nil, http.StatusRequestEntityTooLarge
+	}
+	_ = p.control.SetReadDeadline(time.Now().Add(bodyTimeout))
+	var buffer bytes.Buffer
+	_, err := buffer.ReadFrom(http.MaxBytesReader(p.w, r.Body, maxBody))
+	var tooLarge *http.MaxBytesError
+	switch {
+	case err == nil:
+		// From here on the connection is read only to learn that the client went away, however long the
+		// call takes.
+		_ = p.control.SetReadDeadline(time.Time{})
+		return buffer.Bytes(), 0
+	case errors.As(err, &tooLarge):
+		return nil, http.StatusRequestEntityTooLarge
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return nil, http.StatusRequestTimeout
+	}
+	return nil, http.StatusBadRequest
+}
+
+// result answers request id with a JSON object.
+func (p *reply) result(id jsonrpc.ID, result []byte) {
+	p.sendJSON(http.StatusOK, jsonrpc.AppendResult(make([]byte, 0, len(result)+len(id)+64), id, result))
+}
+
+// fail answers that the message was not served.
+func (p *reply) fail(id jsonrpc.ID, failure *jsonrpc.Error) {
+	p.sendJSON(statusOf(failure), jsonrpc.AppendError(nil, id, failure))
+}
+
+// statusOf is the HTTP status of a JSON-RPC error (MCP 2026-07-28, basic and transports).
+func statusOf(failure *jsonrpc.Error) int {
+	switch {
+	case errors.Is(failure, jsonrpc.ErrMethodNotFound):
+		return http.StatusNotFound
+	case errors.Is(failure, jsonrpc.ErrInternal):
+		return http.StatusInternalServerError
+	}
+	return http.StatusBadRequest
+}
+
+func (p *reply) sendJSON(status int, body []byte) { p.send(status, "application/json", body) }
+
+func (p *reply) send(status int, contentType string, body []byte) {
+	_ = p.control.SetWriteDeadline(time.Now().Add(writeTimeout))
+	if contentType != "" {
+		p.w.Header().Set("Content-Type", contentType)
+	}
+	p.w.WriteHeader(status)
+	// A client that went away reads no answer, and there is nobody else to tell.
+	_, _ = io.Copy(p.w, bytes.NewReader(body))
+}

@@ -1,0 +1,155 @@
+// Package mcpserver serves verbs as MCP tools over HTTP on this machine: stateless, one revision of the
+// protocol, every request authenticated by the token that it carries.
+//
+// It decides nothing about verbs: it checks that a message is well formed and carries a live credential, then
+// hands it to the router. It opens no file and runs no program.
+package mcpserver
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"net/http"
+	"runtime/debug"
+	"sync"
+
+	"termic/mcpserver/jsonrpc"
+	"termic/registry"
+)
+
+// Revision is the revision of the Model Context Protocol that is served. No check of ours depends on any
+// field of the protocol but the credential, so that a new revision cannot weaken one.
+const Revision = "2026-07-28"
+
+// Path is the one path that is served.
+const Path = "/mcp"
+
+// Calls is what callers may ask.
+type Calls interface {
+	// Verbs returns what caller is offered, in registry order.
+	Verbs(caller registry.Caller) []*registry.Verb
+	// Dispatch executes one call. Its errors are *refusal.Refusal. When ctx ends, reads and waits end; what
+	// has begun to write is finished.
+	Dispatch(ctx context.Context, caller registry.Caller, name string, arguments json.RawMessage) (json.RawMessage, error)
+}
+
+// Auth knows the live tokens.
+type Auth interface {
+	// Caller returns who holds token; ok is false for absent (""), malformed, unknown and revoked ones alike.
+	// It must do the same work for each. It is called exactly once for each request that gets as far.
+	Caller(token string) (caller registry.Caller, ok bool)
+}
+
+// Server answers MCP requests. It is an http.Handler that must be served over TCP, since it compares Host
+// with the connection's own address; Endpoint does so within all limits. Without Calls or Auth it serves
+// nobody. A Server must not be copied after first use.
+type Server struct {
+	Calls Calls
+	Auth  Auth
+	// Version is what the server says of itself, for display.
+	Version string
+	Limits  Limits
+	// Log receives failed authentication and mistakes of ours; nil discards.
+	Log *slog.Logger
+
+	tarpit tarpit
+	rates  rates
+	tools  sync.Map // *registry.Verb → json.RawMessage, the verb as a tool
+}
+
+// ServeHTTP answers one request. The order of the checks is part of the contract and each answer is final:
+// Origin, Host, path, credential, rate, method, Content-Type, size, JSON, notification, an older client's
+// opening, headers, _meta, version, JSON-RPC method, tool.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	reply := newReply(w)
+	defer s.recover(reply)
+	switch {
+	case hasOrigin(r):
+		reply.refuse(http.StatusForbidden, "")
+	case !isOwnAddress(r):
+		reply.refuse(http.StatusMisdirectedRequest, "ask for the address itself: a name such as localhost may lead elsewhere")
+	case r.URL.EscapedPath() != Path:
+		reply.refuse(http.StatusNotFound, "")
+	default:
+		s.serveKnown(reply, r)
+	}
+}
+
+// serveKnown answers a request that came to the right place: is there somebody behind it?
+func (s *Server) serveKnown(reply *reply, r *http.Request) {
+	conn := connOf(r)
+	caller, ok := s.caller(r)
+	if !ok {
+		conn.fail()
+		s.tarpit.hold(r.Context(), s.Limits.orDefault(), s.log())
+		reply.w.Header().Set("WWW-Authenticate", "Bearer")
+		reply.refuse(http.StatusUnauthorized, "")
+		return
+	}
+	conn.begin()
+	defer conn.end()
+	release, ok := s.rates.take(caller, s.Limits.orDefault())
+	if !ok {
+		reply.w.Header().Set("Retry-After", "1")
+		reply.refuse(http.StatusTooManyRequests, "too many requests with this token at once")
+		return
+	}
+	defer release()
+	if r.Method != http.MethodPost {
+		reply.w.Header().Set("Allow", http.MethodPost)
+		reply.refuse(http.StatusMethodNotAllowed, "")
+		return
+	}
+	if !isJSON(r) {
+		reply.refuse(http.StatusUnsupportedMediaType, "Content-Type must be application/json, in UTF-8 and not compressed")
+		return
+	}
+	body, status := reply.readBody(r)
+	if status != 0 {
+		reply.refuse(status, "")
+		return
+	}
+	s.serveMessage(reply, r, caller, body)
+}
+
+// serveMessage answers a body that somebody with a live credential sent.
+func (s *Server) serveMessage(reply *reply, r *http.Request, caller registry.Caller, body []byte) {
+	message, failure := jsonrpc.Decode(body)
+	if failure == nil && message.IsNotification() {
+		// This revision has no notification that a client sends over HTTP; whatever it is, it is accepted
+		// and nothing follows.
+		reply.w.WriteHeader(http.StatusAccepted)
+		return
+	}
+	var request request
+	if failure == nil {
+		request, failure = newRequest(r.Header, message)
+	}
+	if failure != nil {
+		reply.fail(message.ID, failure)
+		return
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), callTimeout)
+	defer cancel()
+	result, failure := s.serveMethod(ctx, caller, request)
+	if failure != nil {
+		reply.fail(message.ID, failure)
+		return
+	}
+	reply.result(message.ID, result)
+}
+
+// recover turns a panic into an answer: a mistake of ours ends the request, not the connection or the app.
+func (s *Server) recover(reply *reply) {
+	if p := recover(); p != nil {
+		s.log().Error("answering a request panicked", "panic", p, "stack", string(debug.Stack()))
+		reply.fail(nil, jsonrpc.ErrInternal)
+	}
+}
+
+func (s *Server) log() *slog.Logger {
+	if s.Log == nil {
+		return slog.New(slog.DiscardHandler)
+	}
+	return s.Log
+}
