@@ -80,17 +80,17 @@ func newRepository(t *testing.T, dir string) {
 		{"init", "-q", "-b", "main", dir},
 		{"-C", dir, "commit", "-q", "--allow-empty", "-m", "first"},
 	} {
-		git(t, args...)
+		runGit(t, args...)
 	}
 	if err := os.WriteFile(filepath.Join(dir, "README"), []byte("demo\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	git(t, "-C", dir, "add", "README")
-	git(t, "-C", dir, "commit", "-q", "-m", "second")
+	runGit(t, "-C", dir, "add", "README")
+	runGit(t, "-C", dir, "commit", "-q", "-m", "second")
 }
 
-// git runs git as the person would, without any configuration of the machine.
-func git(t *testing.T, args ...string) string {
+// runGit runs git as the person would, without any configuration of the machine.
+func runGit(t *testing.T, args ...string) string {
 	t.Helper()
 	cmd := exec.Command("git", args...)
 	cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1",

@@ -105,20 +105,16 @@ func (s Services) taskArchive(ctx context.Context, call registry.Call, in verbs.
 
 // kept says in words what an archive holds.
 func kept(a git.Archived) []string {
-	list := []string{}
-	if a.Branch != "" {
-		list = append(list, "branch "+a.Branch)
-	} else {
-		list = append(list, "detached commit "+string(a.Head))
+	list := []string{"branch " + a.Branch}
+	if a.Detached() {
+		list[0] = "detached commit " + string(a.Head)
 	}
 	if n := len(a.Pins); n > 0 {
 		list = append(list, fmt.Sprintf("%d commits that no branch holds", n))
 	}
-	if a.Dirty {
-		list = append(list, "uncommitted and untracked files")
-	}
-	if a.IgnoredFiles > 0 {
-		list = append(list, fmt.Sprintf("not kept: %d files that git ignores (%d bytes)", a.IgnoredFiles, a.IgnoredBytes))
+	list = append(list, "staged, unstaged and untracked files")
+	if a.InProgress != "" {
+		list = append(list, "the "+a.InProgress+" in progress")
 	}
 	return list
 }

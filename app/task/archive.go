@@ -2,6 +2,7 @@ package task
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -26,29 +27,39 @@ func (s *Tasks) Archive(ctx context.Context, id ident.Task, force bool) (Record,
 	if busy := s.working(id); len(busy) > 0 && !force {
 		return Record{}, refusal.New(refusal.Conflict, "still working: "+strings.Join(busy, ", "), "wait for it, or archive with force")
 	}
-	s.Credentials.Revoke(id)
-	s.closeTabs(t)
 	if !record.OwnCheckout {
+		s.end(t)
 		return s.save(t, func(r *Record) { r.Stage = Archived })
 	}
 	repo, err := s.repo(ctx, record)
 	if err != nil {
 		return Record{}, err
 	}
+	// Once while the tabs live: what cannot be kept is then refused before anything has ended.
+	if _, err := s.keep(ctx, repo, record); err != nil && !errors.Is(err, git.ErrBusy) {
+		return Record{}, err
+	}
+	s.end(t)
 	kept, err := s.keep(ctx, repo, record)
 	if err != nil {
 		return Record{}, err
 	}
-	if record, err = s.save(t, func(r *Record) { r.Stage, r.Archived = Archiving, &kept }); err != nil {
+	if _, err = s.save(t, func(r *Record) { r.Stage, r.Archived = Archiving, &kept }); err != nil {
 		return Record{}, err
 	}
-	if err := repo.RemoveWorktree(ctx, record.Dir); err != nil {
+	if err := repo.RemoveArchived(ctx, kept); err != nil {
 		if _, again := s.save(t, func(r *Record) { r.Stage = Live }); again != nil {
 			s.Log.Error("task neither archived nor live again", "task", id, "cause", again)
 		}
 		return Record{}, err
 	}
 	return s.save(t, func(r *Record) { r.Stage = Archived })
+}
+
+// end takes a task's token and ends its tabs.
+func (s *Tasks) end(t *task) {
+	s.Credentials.Revoke(t.record.ID)
+	s.closeTabs(t)
 }
 
 // working names the tabs whose agents have not settled.
