@@ -108,8 +108,7 @@ func (t *Tab) deliver(ctx context.Context, next text) error {
 	defer t.input.Unlock()
 	t.mu.Lock()
 	t.seq++
-	t.observe(settle.Observation{Kind: settle.KindDelivered, Seq: t.seq})
-	t.arm()
+	t.begun()
 	bracketed := t.bracketed()
 	before := t.output
 	t.mu.Unlock()
@@ -119,10 +118,20 @@ func (t *Tab) deliver(ctx context.Context, next text) error {
 	if err := t.awaitEcho(ctx, before); err != nil {
 		return err
 	}
+	// Again, so that the state cannot settle on the echo of the paste.
+	t.mu.Lock()
+	t.begun()
+	t.mu.Unlock()
 	if err := t.write(ctx, []byte{'\r'}); err != nil {
 		return fmt.Errorf("%w: %w", ErrNotDelivered, err)
 	}
 	return nil
+}
+
+// begun tells the machine that the current delivery is being typed; t.mu is held.
+func (t *Tab) begun() {
+	t.observe(settle.Observation{Kind: settle.KindDelivered, Seq: t.seq})
+	t.arm()
 }
 
 // bracketed tells whether the program takes a text as one framed paste; t.mu is held.
