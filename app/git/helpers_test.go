@@ -122,7 +122,7 @@ func (h *home) open(dir string) *Repo {
 func (h *home) worktree(r *Repo, name string) string {
 	h.t.Helper()
 	dir := h.path("tasks", name)
-	if err := r.AddWorktree(h.t.Context(), AddOptions{Dir: dir, Branch: name, Base: h.oid(r.Root, "HEAD")}); err != nil {
+	if err := r.AddWorktree(h.t.Context(), AddOptions{Dir: dir, Branch: filepath.Base(name), Base: h.oid(r.Root, "HEAD")}); err != nil {
 		h.t.Fatal(err)
 	}
 	return dir

@@ -41,9 +41,10 @@ func (r *Repo) none() string {
 // component) in practice, and bounds what we hand to git.
 const maxRef = 1024
 
-// checkRevision refuses text that must not reach git as a revision.
+// checkRevision refuses text that must not reach git as a revision. An open brace
+// would swallow the "^{commit}" that we append.
 func checkRevision(ref string) error {
-	if ref == "" || len(ref) > maxRef || ref[0] == '-' || !utf8.ValidString(ref) || strings.ContainsFunc(ref, isControl) {
+	if strings.Count(ref, "{") != strings.Count(ref, "}") || ref == "" || len(ref) > maxRef || ref[0] == '-' || !utf8.ValidString(ref) || strings.ContainsFunc(ref, isControl) {
 		return fmt.Errorf("%q: %w", clip(ref, 80), ErrBadRef)
 	}
 	return nil

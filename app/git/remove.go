@@ -128,10 +128,11 @@ func (r *Repo) removeWorktree(ctx context.Context, dir string, check func(ctx co
 			args: []string{"worktree", "remove", "--force", "--force", "--end-of-options", dir}})
 		return err
 	})
-	if err != nil {
+	// A git that failed after it had removed the record has removed the worktree.
+	if err != nil && (gone || exists(record)) {
 		return back(err)
 	}
-	if moved == "" {
+	if gone {
 		return nil
 	}
 	if err := removeTree(moved); err != nil {

@@ -74,38 +74,41 @@ type place struct {
 
 // discover asks git what path lies in.
 func (g *Git) discover(ctx context.Context, path string) (place, error) {
-	out, err := g.run(ctx, call{at: path, limit: 64 << 10, args: []string{
-		"rev-parse", "--path-format=absolute", "--is-bare-repository", "--is-inside-work-tree", "--git-dir", "--git-common-dir"}})
-	if err != nil {
-		return place{}, openError(err)
-	}
+	p, _, err := g.discoverMore(ctx, path, 0)
+	return p, err
+}
+
+// discoverMore also returns the n lines that rev-parse prints for the arguments
+// more; none when it could not answer one of them.
+func (g *Git) discoverMore(ctx context.Context, path string, n int, more ...string) (place, []string, error) {
+	out, err := g.run(ctx, call{at: path, limit: 64 << 10, args: append([]string{"rev-parse", "--path-format=absolute",
+		"--is-bare-repository", "--is-inside-work-tree", "--git-dir", "--git-common-dir", "--show-toplevel"}, more...)})
 	lines := strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
-	if len(lines) != 4 {
-		return place{}, fmt.Errorf("git directory of it: %w", ErrBadPath)
+	if err != nil && (exitCode(err) != 128 || len(lines) < 4) {
+		return place{}, nil, openError(err)
 	}
-	p := place{gitDir: lines[2], common: filepath.Clean(lines[3])}
-	// A git directory may be named through a link; common directories are compared.
-	if real, err := filepath.EvalSymlinks(p.common); err == nil {
-		p.common = real
-	}
-	if real, err := filepath.EvalSymlinks(p.gitDir); err == nil {
-		p.gitDir = real
-	}
+	// git answers in order and stops at the first question that has no answer:
+	// at the fifth in a git directory, later where HEAD has no commit.
 	switch {
-	case lines[0] == "true":
-		return place{}, ErrBare
-	case lines[1] != "true":
-		return p, nil
+	case len(lines) >= 4 && lines[0] == "true":
+		return place{}, nil, ErrBare
+	case len(lines) < 4, lines[1] == "true" && len(lines) < 5, err == nil && len(lines) != 5+n:
+		return place{}, nil, fmt.Errorf("git directory of it: %w", ErrBadPath)
 	}
-	out, err = g.run(ctx, call{at: path, limit: 64 << 10, args: []string{"rev-parse", "--path-format=absolute", "--show-toplevel"}})
+	p := place{gitDir: realPath(lines[2]), common: realPath(lines[3])}
+	for _, l := range lines[2:min(len(lines), 5)] {
+		if !filepath.IsAbs(l) { // a line of a path that holds a line break
+			return place{}, nil, ErrBadPath
+		}
+	}
+	if lines[1] != "true" {
+		return p, nil, nil
+	}
+	p.top = lines[4]
 	if err != nil {
-		return place{}, openError(err)
+		return p, nil, nil
 	}
-	p.top = strings.TrimSuffix(string(out), "\n")
-	if strings.Contains(p.top, "\n") {
-		return place{}, ErrBadPath
-	}
-	return p, nil
+	return p, lines[5:], nil
 }
 
 // mainWorktree returns the top level of the main worktree of a repository that

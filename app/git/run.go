@@ -61,7 +61,7 @@ type call struct {
 }
 
 // run runs git once and returns its standard output. A refusal of git is an
-// *ExitError; too much output is ErrTooLarge (with cut, success); an end of ctx
+// *ExitError, returned with what it had printed; too much output is ErrTooLarge (with cut, success); an end of ctx
 // is its cause; our own limit of time is ErrNoAnswer. When run returns, neither
 // git nor a child of its process group is left.
 func (g *Git) run(ctx context.Context, c call) ([]byte, error) {
@@ -126,7 +126,7 @@ func (g *Git) start(parent context.Context, c call) ([]byte, bool, error) {
 	case ctx.Err() != nil:
 		return nil, false, fmt.Errorf("git %s: no answer in %s: %w", c.args[0], timeout, ErrNoAnswer)
 	case errors.As(err, &exit):
-		return nil, false, &ExitError{Args: c.args, Code: exit.ExitCode(), Stderr: maskUserinfo(stderr.buf.String())}
+		return stdout.buf.Bytes(), false, &ExitError{Args: c.args, Code: exit.ExitCode(), Stderr: maskUserinfo(stderr.buf.String())}
 	default:
 		return nil, false, fmt.Errorf("run git %s: %w", c.args[0], err)
 	}

@@ -31,18 +31,27 @@ func (r *Repo) view(ctx context.Context, dir string) (view, error) {
 	if err != nil {
 		return view{}, err
 	}
-	p, err := r.git.discover(ctx, dir)
+	p, at, err := r.git.discoverMore(ctx, dir, 2, "HEAD^{commit}", "--symbolic-full-name", "HEAD")
 	if err != nil {
 		return view{}, err
 	}
 	if p.common != r.CommonDir || p.top == "" || realPath(p.top) != realPath(dir) {
 		return view{}, ErrNotWorktree
 	}
-	h, err := r.readHead(ctx, p.gitDir)
-	if err != nil {
-		return view{}, err
+	v := view{dir: realPath(dir), gitDir: p.gitDir}
+	if at == nil { // no commit yet, or something is wrong
+		v.head, err = r.readHead(ctx, p.gitDir)
+		return v, err
 	}
-	return view{dir: realPath(dir), gitDir: p.gitDir, head: h}, nil
+	v.head.oid = OID(at[0])
+	if at[1] != "HEAD" {
+		branch, ok := strings.CutPrefix(at[1], "refs/heads/")
+		if !ok || !v.head.oid.Valid() {
+			return view{}, fmt.Errorf("HEAD is at %q: %w", at[1], ErrUnsupported)
+		}
+		v.head.branch = branch
+	}
+	return v, nil
 }
 
 // readHead reads HEAD of one git directory. A branch that is there and cannot be
