@@ -57,6 +57,9 @@ func (e *Endpoint) Start(ctx context.Context, preferredPort int) (netip.AddrPort
 		return netip.AddrPort{}, fmt.Errorf("listen on port %d: not a port", preferredPort)
 	}
 	wanted := net.JoinHostPort(loopback.String(), strconv.Itoa(preferredPort))
+	if err := ctx.Err(); err != nil {
+		return netip.AddrPort{}, fmt.Errorf("listen on %s: %w", wanted, err)
+	}
 	var config net.ListenConfig
 	listener, err := config.Listen(ctx, "tcp4", wanted)
 	if errors.Is(err, syscall.EADDRINUSE) {

@@ -3,9 +3,9 @@ package mcpserver
 import (
 	"bytes"
 	"errors"
-	"io"
 	"net/http"
 	"os"
+	"strconv"
 	"time"
 
 	"termic/mcpserver/jsonrpc"
@@ -87,7 +87,10 @@ func (p *reply) send(status int, contentType string, body []byte) {
 	if contentType != "" {
 		p.w.Header().Set("Content-Type", contentType)
 	}
+	p.w.Header().Set("Content-Length", strconv.Itoa(len(body)))
 	p.w.WriteHeader(status)
-	// A client that went away reads no answer, and there is nobody else to tell.
-	_, _ = io.Copy(p.w, bytes.NewReader(body))
+	if len(body) > 0 {
+		// A client that went away reads no answer, and there is nobody else to tell.
+		_, _ = p.w.Write(body)
+	}
 }

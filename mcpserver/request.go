@@ -116,7 +116,7 @@ func mismatch(name, what string) *jsonrpc.Error {
 	return jsonrpc.ErrHeaderMismatch.With(name + " " + what)
 }
 
-// single returns the value of a header that may come once at most. Only visible ASCII, spaces and tabs can be
+// single returns the value of a header that may come once at most, and is not empty then. Only visible ASCII, spaces and tabs can be
 // in it (MCP 2026-07-28, transports, "Value Encoding").
 func single(header http.Header, name string, required bool) (string, *jsonrpc.Error) {
 	values := header.Values(name)
@@ -127,6 +127,8 @@ func single(header http.Header, name string, required bool) (string, *jsonrpc.Er
 		return "", mismatch(name, "is missing")
 	case len(values) == 0:
 		return "", nil
+	case values[0] == "":
+		return "", mismatch(name, "is empty")
 	}
 	for _, c := range []byte(values[0]) {
 		if c != '\t' && (c < ' ' || c > '~') {

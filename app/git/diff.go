@@ -46,7 +46,7 @@ type FileChange struct {
 	Added, Removed int  // lines; 0 for binary, large and unreadable files
 	Binary         bool // git sees no text
 	Large          bool // more than 10 MiB, or beyond 256 MiB in all: not read
-	Unreadable     bool // could not be opened, or is no file at all (FIFO, socket): not read
+	Unreadable     bool // could not be opened, is no file (FIFO, socket), or has a name that git refuses: not read
 	Nested         bool // a repository of its own: not looked into
 }
 
@@ -282,7 +282,7 @@ func (d *Diff) addLeftOut(left map[string]leftOut, only string) {
 		}
 		f := &d.Files[i]
 		f.Large = f.Large || l.why == large
-		f.Unreadable = f.Unreadable || l.why == unreadable || l.why == special
+		f.Unreadable = f.Unreadable || l.why == unreadable || l.why == special || l.why == refused
 		f.Nested = f.Nested || l.why == nested
 	}
 	sort.Slice(d.Files, func(i, j int) bool { return d.Files[i].Path < d.Files[j].Path })

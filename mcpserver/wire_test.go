@@ -1,0 +1,212 @@
+package mcpserver
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/txtar"
+
+	"termic/registry"
+	"termic/registry/render"
+)
+
+var update = flag.Bool("update", false, "write the answers of testdata/wire/*.txtar as they are now")
+
+// TestWire plays the exchanges of testdata/wire over real connections, one connection each. A file is one
+// subject: its comment says what it is about, and each exchange is a request, named by the line that says
+// what it pins, and its answer. The first exchange of a file is the request that is right, of which the
+// others are faulty twins: it must succeed, or the others would prove nothing.
+//
+// Requests are raw HTTP, with these stand-ins: $ADDR the endpoint's address, $PORT its port, $FULL and
+// $SCOPED two live tokens, $LENGTH the length of the body, $META a _meta that is right, $FF a byte that is not
+// UTF-8, $CR a carriage return in a body. In answers $REQUEST stands for the id of the call.
+//
+// Every answer, and every request that succeeds, is held against the published schema too.
+func TestWire(t *testing.T) {
+	files, err := filepath.Glob("testdata/wire/*.txtar")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no exchanges: %v", err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
+			archive, err := txtar.ParseFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			playArchive(t, archive)
+			if *update {
+				if err := os.WriteFile(file, txtar.Format(archive), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+const answerName = "answer"
+
+func playArchive(t *testing.T, archive *txtar.Archive) {
+	if len(bytes.TrimSpace(archive.Comment)) == 0 {
+		t.Error("the file does not say what it pins")
+	}
+	f := newFixture(t, Limits{})
+	var played []txtar.File
+	for i := 0; i < len(archive.Files); i++ {
+		request := archive.Files[i]
+		played = append(played, request)
+		want := ""
+		if i+1 < len(archive.Files) && archive.Files[i+1].Name == answerName {
+			i++
+			want = string(archive.Files[i].Data)
+		}
+		first := len(played) == 1
+		t.Run(request.Name, func(t *testing.T) {
+			got, status := playExchange(t, f, string(request.Data))
+			if first && status/100 != 2 {
+				t.Errorf("the twin of this file's faults does not succeed: %s", got)
+			}
+			if got != want && !*update {
+				t.Errorf("got\n%s\nwant\n%s", got, want)
+			}
+			played = append(played, txtar.File{Name: answerName, Data: []byte(got)})
+		})
+	}
+	archive.Files = played
+}
+
+// playExchange sends a request and returns the answer in its written form.
+func playExchange(t *testing.T, f *fixture, written string) (string, int) {
+	head, body, _ := strings.Cut(written, "\n\n")
+	head, body = fill(f, head), fill(f, strings.TrimSuffix(body, "\n"))
+	head = strings.ReplaceAll(head, "$LENGTH", fmt.Sprint(len(body)))
+	wire := strings.ReplaceAll(head, "\n", "\r\n") + "\r\n\r\n" + body
+
+	f.t = t
+	conn := f.dial()
+	if _, err := conn.Write([]byte(wire)); err != nil {
+		t.Fatal(err)
+	}
+	reader := bufio.NewReader(conn)
+	before := ""
+	response, text := f.answer(reader)
+	if response.StatusCode == http.StatusContinue {
+		before = format(response, text)
+		response, text = f.answer(reader)
+	}
+	checkNoGrant(t, response.Header)
+	checkSchema(t, body, response, text)
+	return before + format(response, text), response.StatusCode
+}
+
+func fill(f *fixture, text string) string {
+	_, port, _ := strings.Cut(f.address.String(), ":")
+	return strings.NewReplacer("$ADDR", f.address.String(), "$PORT", port, "$FULL", fullToken, "$SCOPED", scopedToken,
+		"$META", goodMeta, "$FF", "\xff", "$CR", "\r").Replace(text)
+}
+
+var requestID = regexp.MustCompile(`\br-[a-z2-7]{16}\b`)
+
+// format writes an answer down, without what differs from run to run.
+func format(response *http.Response, body string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s %s\n", response.Proto, response.Status)
+	response.Header.Del("Date")
+	if err := response.Header.Write(&b); err != nil {
+		return err.Error()
+	}
+	if response.Close {
+		b.WriteString("Connection: close\n")
+	}
+	if body != "" {
+		fmt.Fprintf(&b, "\n%s\n", strings.TrimSuffix(body, "\n"))
+	}
+	return requestID.ReplaceAllString(strings.ReplaceAll(b.String(), "\r\n", "\n"), "$$REQUEST")
+}
+
+// checkSchema holds an exchange against the published schema.
+func checkSchema(t *testing.T, request string, response *http.Response, answer string) {
+	t.Helper()
+	if response.Header.Get("Content-Type") != "application/json" {
+		return
+	}
+	if response.StatusCode != http.StatusOK {
+		if err := validateError(answer); err != nil {
+			t.Error(err)
+		}
+		return
+	}
+	var sent struct {
+		Method string `json:"method"`
+		Params struct {
+			Name string `json:"name"`
+		} `json:"params"`
+	}
+	// A chunked body is not JSON as it is sent; its request is checked where it is sent plainly.
+	if json.Unmarshal([]byte(request), &sent) == nil {
+		definition, _, _ := definitionsOf(sent.Method)
+		if err := validate(definition, request); err != nil {
+			t.Error(err)
+		}
+	} else {
+		sent.Method, sent.Params.Name = methodCall, echoVerb.Verb().Name
+	}
+	_, definition, known := definitionsOf(sent.Method)
+	if !known {
+		t.Errorf("%q was answered with a result", sent.Method)
+		return
+	}
+	if err := validate(definition, answer); err != nil {
+		t.Error(err)
+	}
+	if sent.Method == methodCall {
+		checkStructured(t, sent.Params.Name, answer)
+	}
+}
+
+// checkStructured holds a tool's result against its own output schema, and its text against its result.
+func checkStructured(t *testing.T, tool, answer string) {
+	t.Helper()
+	var got struct {
+		Result struct {
+			Structured json.RawMessage `json:"structuredContent"`
+			IsError    bool            `json:"isError"`
+			Content    []textContent   `json:"content"`
+		} `json:"result"`
+	}
+	if err := json.Unmarshal([]byte(answer), &got); err != nil {
+		t.Fatal(err)
+	}
+	if len(got.Result.Content) != 1 || got.Result.Content[0].Text == "" {
+		t.Errorf("a result has one text: %s", answer)
+	}
+	if got.Result.IsError {
+		if got.Result.Structured != nil {
+			t.Errorf("a refusal does not fit the output schema, so it is no structuredContent: %s", answer)
+		}
+		return
+	}
+	for _, verb := range []*registry.Verb{echoVerb.Verb(), waitVerb.Verb(), writeVerb.Verb(), removeVerb.Verb()} {
+		if verb.Name != tool {
+			continue
+		}
+		resolved, err := render.Tools([]*registry.Verb{verb})[0].OutputSchema.CloneSchemas().Resolve(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := validateWith(resolved, "result of "+tool, string(got.Result.Structured)); err != nil {
+			t.Error(err)
+		}
+		if got.Result.Content[0].Text != string(got.Result.Structured) {
+			t.Errorf("the text is not the result: %s", answer)
+		}
+	}
+}
