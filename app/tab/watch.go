@@ -80,7 +80,7 @@ func (w *Watcher) get() ([]byte, error) {
 		return nil, io.EOF
 	case w.resync:
 		w.resync = false
-		return slices.Concat([]byte(clear), t.screen.Snapshot(), t.screen.Pending()), nil
+		return slices.Concat([]byte(clear), t.screen.Snapshot()), nil
 	case len(w.pending) > 0:
 		p := w.pending
 		w.pending = nil
