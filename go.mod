@@ -24,4 +24,10 @@ require (
 	golang.org/x/time v0.16.0
 )
 
-require golang.org/x/tools v0.52.0 // indirect
+require (
+	github.com/segmentio/asm v1.1.3 // indirect
+	github.com/segmentio/encoding v0.5.4 // indirect
+	github.com/yosida95/uritemplate/v3 v3.0.2 // indirect
+	golang.org/x/oauth2 v0.35.0 // indirect
+	golang.org/x/tools v0.52.0 // indirect
+)

@@ -14,8 +14,8 @@ part() {
   "$@" || failed="$failed $name"
 }
 
-# go_tests PART...: the tests, with the parts that failed before them. No test result from the cache (a test that runs a program of ours in a child process
-# would stay green after that program changed), and 10 minutes for a package at most.
+# go_tests PART...: the tests, with the parts that failed before them. No result comes from the cache: a test that
+# runs a program of ours in a child process would stay green after that program changed. 10 minutes a package at most.
 go_tests() {
   build/isolate.sh env CGO_ENABLED=1 go test -json -race -vet=off -count=1 -timeout 10m \
     -exec "'$root/build/testbin.sh'" ./... | node build/summary.mjs "$@"

@@ -121,7 +121,7 @@ func TestWrongCredentialsAreLoggedByNumberAndNeverByValue(t *testing.T) {
 		t.Errorf("%d failures counted, want 40", got)
 	}
 	f.stop()
-	log := f.logged()
+	log := f.log.String()
 	if strings.Count(log, "authentication failed") != 1 {
 		t.Errorf("40 failures within ten seconds make one line, got:\n%s", log)
 	}

@@ -131,7 +131,7 @@ type fixture struct {
 	address  netip.AddrPort
 	auth     *tokens
 	audit    *memory
-	log      *strings.Builder
+	log      *journal
 	// began gets one value when a handler of thing_wait or thing_write starts; thing_write then waits for
 	// proceed, thing_wait for proceed or the end of its context; ended gets what it saw.
 	began   chan struct{}
@@ -139,22 +139,28 @@ type fixture struct {
 	ended   chan error
 }
 
-// lockedWriter makes a log that tests may read while it is written.
-type lockedWriter struct {
-	mu  *sync.Mutex
-	out *strings.Builder
+// journal is a log that tests may read while it is written.
+type journal struct {
+	mu  sync.Mutex
+	out strings.Builder
 }
 
-func (w lockedWriter) Write(p []byte) (int, error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.out.Write(p)
+func (j *journal) Write(p []byte) (int, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.out.Write(p)
+}
+
+func (j *journal) String() string {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.out.String()
 }
 
 func newFixture(t testing.TB, limits Limits) *fixture {
 	t.Helper()
 	f := &fixture{
-		t: t, audit: &memory{}, log: &strings.Builder{},
+		t: t, audit: &memory{}, log: &journal{},
 		auth: &tokens{live: map[string]registry.Caller{
 			fullToken: {Way: registry.MCP, Scope: registry.Full, Ceiling: registry.Destructive, Grant: ident.Grant("g-full"), Name: "client"},
 			scopedToken: {Way: registry.MCP, Scope: registry.Scoped, Ceiling: registry.Write, Grant: ident.Grant("g-scoped"),
@@ -162,7 +168,7 @@ func newFixture(t testing.TB, limits Limits) *fixture {
 		}},
 		began: make(chan struct{}, 1024), proceed: make(chan struct{}), ended: make(chan error, 1024),
 	}
-	log := slog.New(slog.NewTextHandler(lockedWriter{&sync.Mutex{}, f.log}, nil))
+	log := slog.New(slog.NewTextHandler(f.log, nil))
 	router := registry.NewRouter(permissive{}, f.audit, log,
 		echoVerb.Verb(), waitVerb.Verb(), writeVerb.Verb(), removeVerb.Verb(), windowVerb.Verb())
 	f.bind(router)
@@ -220,9 +226,6 @@ func (f *fixture) stop() {
 		f.t.Error(err)
 	}
 }
-
-// logged returns the log so far. The endpoint must have been stopped.
-func (f *fixture) logged() string { return f.log.String() }
 
 // dial opens a connection that ends with the test.
 func (f *fixture) dial() net.Conn {

@@ -210,3 +210,25 @@ func TestAHalfWrittenLineIsTakenBack(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func TestAFileIsOnDiskWholeBeforeTheLogGoesOnInTheNext(t *testing.T) {
+	dir := logDir(t)
+	l := opened(t, dir, Options{MaxFile: 2000, Keep: 100})
+	onDisk := map[string]int64{}
+	l.fsync = func(f *os.File) error {
+		fi, err := f.Stat()
+		if err != nil {
+			return err
+		}
+		onDisk[filepath.Base(f.Name())] = fi.Size()
+		return f.Sync()
+	}
+	for n := 0; len(files(t, dir)) < 4; n++ {
+		record(t, l, read(n)) // nobody waits for these
+	}
+	for _, p := range files(t, dir)[:3] {
+		if fi, err := os.Stat(p); err != nil || onDisk[filepath.Base(p)] != fi.Size() {
+			t.Errorf("%s: %d of %d bytes are on disk, %v", p, onDisk[filepath.Base(p)], fi.Size(), err)
+		}
+	}
+}

@@ -29,7 +29,7 @@ type NoteKind string
 const (
 	// NoteTorn: a crash left half a line at the end; its bytes were moved to File.
 	NoteTorn NoteKind = "torn"
-	// NoteDamaged: File was found changed from outside, and is left as it was found.
+	// NoteDamaged: File was found changed from outside, and is left as it was found; or, without File, entry Seq no longer had Hash.
 	NoteDamaged NoteKind = "damaged"
 	// NoteMissing: the log ended before an entry that had been on disk; Seq is that entry's.
 	NoteMissing NoteKind = "missing"

@@ -92,6 +92,9 @@ func (t tip) checkHead(root *os.Root) (tip, error) {
 	case head.seq > t.seq:
 		t.notes = append(t.notes, Note{Kind: NoteMissing, Seq: head.seq})
 		t.state, t.reopen = head, ""
+	case found && head.seq == t.seq && head.hash != t.hash:
+		// The last entry was exchanged. The chain cannot tell, and the head is about to be overwritten, so it is said here.
+		t.notes = append(t.notes, Note{Kind: NoteDamaged, Seq: head.seq, Hash: head.hash})
 	}
 	return t, nil
 }
