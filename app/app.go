@@ -47,7 +47,7 @@ func Run(ctx context.Context, o Options) (err error) {
 	if err != nil {
 		return err
 	}
-	log, err := audit.Open(auditDir, audit.Options{})
+	log, err := audit.Open(auditDir, audit.Options{Always: func(e registry.Event) bool { return e.TakesPowerAway }})
 	if err != nil {
 		return err
 	}

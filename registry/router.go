@@ -154,10 +154,10 @@ func (r *Router) dispatch(ctx context.Context, caller Caller, request ident.Requ
 // execute runs an allowed call. The last result tells whether the handler was started.
 func (r *Router) execute(ctx context.Context, bound *binding, call Call, decision Decision, event Event, in any) (json.RawMessage, *refusal.Refusal, bool) {
 	event.Phase, event.Time, event.Allow, event.Why = Decided, time.Now(), true, decision.Why
+	event.TakesPowerAway = takesPowerAway(bound.verb, in)
 	if err := r.sink.Record(ctx, event); err != nil {
-		if !takesPowerAway(bound.verb, in) {
-			return nil, refusal.New(refusal.StorageFailed, "the audit log cannot be written, so nothing is done",
-				"free space on the disk of termic's data directory").Because(err), false
+		if !event.TakesPowerAway {
+			return nil, unrecorded(err), false
 		}
 		r.log.Error("decision not recorded", "request", call.Request, "verb", bound.verb.Name, "cause", err)
 	}
@@ -172,6 +172,15 @@ func (r *Router) execute(ctx context.Context, bound *binding, call Call, decisio
 	out, no := r.run(ctx, bound, call, in)
 	r.finish(event, no, began)
 	return out, no, true
+}
+
+// unrecorded refuses a call whose decision the sink did not keep, in the sink's own words where it has some.
+func unrecorded(err error) *refusal.Refusal {
+	if no, ok := refusal.From(err); ok {
+		return no
+	}
+	return refusal.New(refusal.StorageFailed, "the audit log cannot be written, so nothing is done",
+		"free space on the disk of termic's data directory").Because(err)
 }
 
 // lifetime is how long a handler may run: a write to its end; a read or a wait until its caller goes away
@@ -230,7 +239,8 @@ func (r *Router) explain(ctx context.Context, err error) *refusal.Refusal {
 // deny records a refusal that came before any effect. It is refused whether or not that can be recorded.
 func (r *Router) deny(ctx context.Context, event Event, no *refusal.Refusal, why string) {
 	event.Phase, event.Time, event.Code, event.Why = Decided, time.Now(), no.Code, why
-	if err := r.sink.Record(context.WithoutCancel(ctx), event); err != nil {
+	err := r.sink.Record(context.WithoutCancel(ctx), event)
+	if _, limited := refusal.From(err); err != nil && !limited { // a caller over its quota may not fill our log instead
 		r.log.Error("refusal not recorded", "request", event.Request, "verb", event.Verb, "cause", err)
 	}
 }

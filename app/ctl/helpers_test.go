@@ -3,6 +3,7 @@ package ctl
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"log/slog"
 	"net"
@@ -48,7 +49,7 @@ func echo(_ context.Context, caller registry.Caller, verb string, raw json.RawMe
 // start serves on dir until the test ends, and returns the listener and what stops it and waits for that.
 func start(t *testing.T, dir string, router Router, streams Streams) (*Listener, func() error) {
 	t.Helper()
-	l, err := Listen(dir, quiet())
+	l, err := Listen(dir, newToken(), quiet())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,3 +105,6 @@ func exists(dir, name string) bool {
 	_, err := os.Lstat(filepath.Join(dir, name))
 	return err == nil
 }
+
+// newToken is a token such as the app makes at each start.
+func newToken() string { return rand.Text() }

@@ -28,12 +28,15 @@ type Listener struct {
 	close sync.Once
 }
 
-// Listen binds the socket of a data directory, which must be ours and 0700, and puts a new token into it.
-// It is ErrRunning when something answers there; a socket on which nothing answers is replaced.
+// Listen binds the socket of a data directory, which must be ours and 0700, and puts token into it, which
+// clients must send: new at each start, and long and random enough that nobody guesses it. It is ErrRunning when something answers there; a socket on which nothing answers is replaced.
 //
 // Two instances that find the same dead socket at the same moment could each remove the other's new one. The
 // lock that the app takes on the data directory before it calls Listen keeps that from happening.
-func Listen(dir string, log *slog.Logger) (*Listener, error) {
+func Listen(dir, token string, log *slog.Logger) (*Listener, error) {
+	if token == "" {
+		return nil, errors.New("listen in the data directory: no token")
+	}
 	if err := checkPrivate(dir, os.Stat); err != nil {
 		return nil, fmt.Errorf("listen in the data directory: %w", err)
 	}
@@ -44,7 +47,7 @@ func Listen(dir string, log *slog.Logger) (*Listener, error) {
 	if err := clearDead(path); err != nil {
 		return nil, fmt.Errorf("listen on %s: %w", path, err)
 	}
-	l := &Listener{dir: dir, path: path, token: newToken(), log: log}
+	l := &Listener{dir: dir, path: path, token: token, log: log}
 	if err := l.bind(); err != nil {
 		return nil, err
 	}

@@ -36,7 +36,7 @@ func TestASocketOnWhichNothingAnswersIsReplaced(t *testing.T) {
 func TestALiveSocketIsNotStolen(t *testing.T) {
 	dir := privateDir(t)
 	first, _ := start(t, dir, routerFunc(echo), nil)
-	if second, err := Listen(dir, quiet()); err == nil {
+	if second, err := Listen(dir, newToken(), quiet()); err == nil {
 		second.Close()
 		t.Fatal("a second start succeeds")
 	} else if !errors.Is(err, ErrRunning) {
@@ -56,7 +56,7 @@ func TestWhatIsNoSocketStays(t *testing.T) {
 	if err := os.WriteFile(path, []byte("precious"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if l, err := Listen(dir, quiet()); err == nil {
+	if l, err := Listen(dir, newToken(), quiet()); err == nil {
 		l.Close()
 		t.Error("a file in the way was replaced")
 	}
@@ -84,7 +84,7 @@ func TestADirectoryOpenToOthersIsRefusedByBothEnds(t *testing.T) {
 			if err := os.Chmod(dir, mode); err != nil {
 				t.Fatal(err)
 			}
-			l, err := Listen(dir, quiet())
+			l, err := Listen(dir, newToken(), quiet())
 			if (err != nil) != refused {
 				t.Errorf("listen: %v", err)
 			}
@@ -127,14 +127,14 @@ func TestATokenThatOthersCouldReadIsNotSent(t *testing.T) {
 
 func TestCloseLeavesASuccessorsFilesAlone(t *testing.T) {
 	dir := privateDir(t)
-	first, err := Listen(dir, quiet())
+	first, err := Listen(dir, newToken(), quiet())
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Remove(first.path); err != nil {
 		t.Fatal(err)
 	}
-	second, err := Listen(dir, quiet())
+	second, err := Listen(dir, newToken(), quiet())
 	if err != nil {
 		t.Fatal(err)
 	}

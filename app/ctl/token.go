@@ -1,22 +1,13 @@
 package ctl
 
 import (
-	"crypto/rand"
 	"crypto/sha256"
 	"crypto/subtle"
-	"encoding/hex"
 	"net/http"
 	"strings"
 )
 
 const bearer = "Bearer "
-
-// newToken returns 256 random bits in hex.
-func newToken() string {
-	var b [32]byte
-	rand.Read(b[:]) // never fails since Go 1.24 (crypto/rand documentation)
-	return hex.EncodeToString(b[:])
-}
 
 // carries tells whether a request has exactly one Authorization header and that is the token. Digests are
 // compared, so that neither length nor common prefix shows in the time.

@@ -104,9 +104,10 @@ func (st *store) run(ctx context.Context, c call) ([]byte, error) {
 }
 
 // ref is where a commit of an archive is kept in the store. The name holds the
-// files' commit, so that a later archive of the same id never meets it.
-func (a *Archived) ref(what string) string {
-	return "refs/termic/" + a.ID + "/" + string(a.Worktree) + "/" + what
+// commit, so that archives of one id never get in each other's way, and the same
+// one made twice (within a second, so that its dates agree) is the same ref.
+func (a *Archived) ref(commit OID) string {
+	return "refs/termic/" + a.ID + "/" + string(commit)
 }
 
 // commits are the archive's commits by name.
@@ -134,8 +135,8 @@ func (st *store) take(ctx context.Context, sc *scratch, a *Archived) error {
 		return fmt.Errorf("write the pack: %w", err)
 	}
 	var in strings.Builder
-	for what, oid := range a.commits() {
-		fmt.Fprintf(&in, "create %s\x00%s\x00", a.ref(what), oid)
+	for _, oid := range a.commits() {
+		fmt.Fprintf(&in, "update %s\x00%s\x00\x00", a.ref(oid), oid)
 	}
 	if _, err := st.run(ctx, call{args: []string{"update-ref", "--no-deref", "-z", "--stdin"}, stdin: strings.NewReader(in.String())}); err != nil {
 		return fmt.Errorf("name the archive: %w", refError(err))
@@ -195,25 +196,25 @@ func (r *Repo) verifyArchive(ctx context.Context, st *store, a *Archived) error 
 		}
 	}
 	for what, oid := range a.commits() {
-		out, err := st.run(ctx, call{args: []string{"rev-parse", "--verify", "--end-of-options", a.ref(what) + "^{commit}"}})
+		out, err := st.run(ctx, call{args: []string{"rev-parse", "--verify", "--end-of-options", a.ref(oid) + "^{commit}"}})
 		if err != nil {
 			return err
 		}
 		if got := OID(strings.TrimSpace(string(out))); got != oid {
-			return fmt.Errorf("%s in the store is %s, not %s", a.ref(what), got, oid)
+			return fmt.Errorf("%s in the store is %s, not %s", what, got, oid)
 		}
 	}
 	args := []string{"rev-list", "--objects", "--quiet"}
 	if r.partial {
 		args = append(args, "--missing=allow-any") // what the clone never fetched
 	}
-	for what := range a.commits() {
-		args = append(args, a.ref(what)+"^{tree}")
+	for _, oid := range a.commits() {
+		args = append(args, a.ref(oid)+"^{tree}")
 	}
 	if _, err := st.run(ctx, call{args: args}); err != nil {
 		return fmt.Errorf("read the archive back: %w", err)
 	}
-	out, err := st.run(ctx, call{args: []string{"rev-parse", a.ref("worktree") + "^{tree}", a.ref("index") + "^{tree}"}})
+	out, err := st.run(ctx, call{args: []string{"rev-parse", a.ref(a.Worktree) + "^{tree}", a.ref(a.Index) + "^{tree}"}})
 	if err != nil {
 		return err
 	}

@@ -53,6 +53,9 @@ var explained = []struct {
 	{store.ErrNoSpace, refusal.StorageFailed, "the disk is full; nothing was changed", "free some space"},
 	{store.ErrReadOnly, refusal.StorageFailed, "the data directory cannot be written; nothing was changed", "see: termic doctor"},
 	{store.ErrNewer, refusal.StorageFailed, "a data file was written by a newer termic", "use that version"},
+	{store.ErrMigration, refusal.StorageFailed, "a data file of an older termic could not be brought up to date; it is as it was", "see: termic doctor"},
+	{store.ErrTooLarge, refusal.BadInput, "there is more than a data file may hold", "remove something first"},
+	{store.ErrUnsafe, refusal.StorageFailed, "others may write into the data directory", "see: termic doctor"},
 	{store.ErrNotKept, refusal.StorageFailed, "a damaged data file cannot be set aside, so it is not overwritten", "see: termic doctor"},
 }
 
