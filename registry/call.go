@@ -121,9 +121,9 @@ type Event struct {
 	Allow   bool          `json:"allow"`
 	// TakesPowerAway marks a call that must work even when the log cannot be written (I14); a sink may have
 	// kept space for it.
-	TakesPowerAway bool `json:"takes_power_away,omitempty"`
-	Code    refusal.Code  `json:"code,omitempty"`
-	Why     string        `json:"why,omitempty"`
+	TakesPowerAway bool         `json:"takes_power_away,omitempty"`
+	Code           refusal.Code `json:"code,omitempty"`
+	Why            string       `json:"why,omitempty"`
 	// Millis is how long the handler ran; Finished only.
 	Millis int64 `json:"ms,omitempty"`
 }

@@ -3,6 +3,7 @@ package handlers
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"termic/app/git"
@@ -109,8 +110,8 @@ func kept(a git.Archived) []string {
 	if a.Detached() {
 		list[0] = "detached commit " + string(a.Head)
 	}
-	if n := len(a.Pins); n > 0 {
-		list = append(list, fmt.Sprintf("%d commits that no branch holds", n))
+	if n := len(slices.DeleteFunc(slices.Clone(a.Pins), func(p git.OID) bool { return p == a.Head })); n > 0 {
+		list = append(list, fmt.Sprintf("other commits of the checkout: %d", n))
 	}
 	list = append(list, "staged, unstaged and untracked files")
 	if a.InProgress != "" {

@@ -12,6 +12,7 @@ const (
 	EnvTask     = "TERMIC_TASK"
 	EnvTaskID   = "TERMIC_TASK_ID"
 	EnvCLI      = "TERMIC_CLI"
+	EnvDataDir  = "TERMIC_DATA_DIR"
 	EnvMCPURL   = "TERMIC_MCP_URL"
 	EnvMCPToken = "TERMIC_MCP_TOKEN"
 )
@@ -39,7 +40,8 @@ func (s *Tasks) environment(record Record) []string {
 	if record.Mode != capability.Off {
 		return env
 	}
-	env = append(env, EnvCLI+"="+s.CLI)
+	// With the data directory, so that the program finds this app and not another one's.
+	env = append(env, EnvCLI+"="+s.CLI, EnvDataDir+"="+s.Store.Dir())
 	if url, token, ok := s.Credentials.Task(record); ok {
 		env = append(env, EnvMCPURL+"="+url, EnvMCPToken+"="+token)
 	}
