@@ -23,3 +23,5 @@ require (
 	golang.org/x/text v0.44.0
 	golang.org/x/time v0.16.0
 )
+
+require golang.org/x/tools v0.52.0 // indirect
