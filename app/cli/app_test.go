@@ -46,7 +46,7 @@ func startApp(t *testing.T, later func(func())) *fakeApp {
 	log := slog.New(slog.DiscardHandler)
 	app := &fakeApp{dir: dir, begun: make(chan string, 100), router: registry.NewRouter(allowAll{}, allowAll{}, log, verbs.All()...)}
 	app.bind()
-	l, err := ctl.Listen(dir, log)
+	l, err := ctl.Listen(dir, "test-token", log)
 	if err != nil {
 		t.Fatal(err)
 	}

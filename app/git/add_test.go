@@ -16,6 +16,7 @@ import (
 // A1 of the public bug reports: eight tasks from origin/main at once, where
 // plain `worktree add` would write tracking configuration.
 func TestManyWorktreesAtOnce(t *testing.T) {
+	t.Parallel()
 	h := newHome(t)
 	h.repo("upstream")
 	h.sh(h.dir, "clone", "-q", h.path("upstream"), h.path("p"))
@@ -76,6 +77,7 @@ func TestManyWorktreesAtOnce(t *testing.T) {
 }
 
 func TestTheSameNameAtOnceIsTakenByOne(t *testing.T) {
+	t.Parallel()
 	h := newHome(t)
 	r := h.repo("p")
 	base := h.oid(r.Root, "HEAD")
@@ -103,6 +105,7 @@ func TestTheSameNameAtOnceIsTakenByOne(t *testing.T) {
 }
 
 func TestAddWorktreeRefuses(t *testing.T) {
+	t.Parallel()
 	type change func(h *home, r *Repo, o *AddOptions)
 	for name, c := range map[string]struct {
 		change change
@@ -291,6 +294,7 @@ func (s *stepper) each(mode string, f func(ctx context.Context) error, check fun
 }
 
 func TestNothingIsLeftOfAWorktreeThatFailedAtAnyStep(t *testing.T) {
+	t.Parallel()
 	for _, mode := range []string{"fail", "late", "hang", "hung"} {
 		t.Run(mode, func(t *testing.T) {
 			t.Parallel()
@@ -323,6 +327,7 @@ func TestNothingIsLeftOfAWorktreeThatFailedAtAnyStep(t *testing.T) {
 }
 
 func TestAnOutsideLockIsWaitedFor(t *testing.T) {
+	t.Parallel()
 	h := newHome(t)
 	r := h.repo("p")
 	lock := filepath.Join(r.CommonDir, "refs", "heads", "new.lock")
@@ -358,6 +363,7 @@ exec "$GIT" "$@"`)
 }
 
 func TestALostGitFileNeverMeansTheParent(t *testing.T) {
+	t.Parallel()
 	h := newHome(t)
 	r := h.repo("p")
 	dir := filepath.Join(r.Root, "inside")

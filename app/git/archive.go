@@ -153,7 +153,8 @@ func (r *Repo) archive(ctx context.Context, o ArchiveOptions) (Archived, error) 
 	return a, r.unchanged(ctx, v, sc)
 }
 
-// unchanged returns ErrBusy when the checkout is no longer what was archived.
+// unchanged returns ErrBusy when the checkout is not, or no longer, what was
+// archived: git may also pass over a path with a message and success.
 func (r *Repo) unchanged(ctx context.Context, v view, sc *scratch) error {
 	h, err := r.readHead(ctx, v.gitDir)
 	if err != nil {
@@ -300,10 +301,6 @@ func (s *scratch) keepFiles(ctx context.Context, a *Archived) error {
 	if len(lost) > 0 {
 		slices.Sort(lost)
 		return &UnkeepableError{Paths: lost[:min(len(lost), 100)]}
-	}
-	// git may pass over a path with a message and success: look again.
-	if err := s.settled(ctx); err != nil {
-		return err
 	}
 	a.Worktree, a.WorktreeTree, err = s.commit(ctx, nil, a, "worktree")
 	return err

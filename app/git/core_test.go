@@ -7,11 +7,12 @@ import (
 )
 
 func TestAChangedWorktreeIsSeenAndRemoved(t *testing.T) {
+	t.Parallel()
 	h := newHome(t)
 	r := h.repo("my project", "a.txt", "dir/b.txt")
-	dir := h.worktree(r, "feature/x")
+	dir := h.worktree(r, "x")
 	s, err := r.Status(t.Context(), dir)
-	if err != nil || !s.Clean() || s.Branch != "feature/x" {
+	if err != nil || !s.Clean() || s.Branch != "x" {
 		t.Fatalf("new worktree: %+v %v", s, err)
 	}
 	base := s.Head

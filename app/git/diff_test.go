@@ -11,6 +11,7 @@ import (
 )
 
 func TestDiff(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		prepare func(h *home, dir string)
 		options DiffOptions
@@ -200,6 +201,7 @@ func TestDiff(t *testing.T) {
 }
 
 func TestDiffRefuses(t *testing.T) {
+	t.Parallel()
 	h := newHome(t)
 	r := h.repo("p")
 	base := h.oid(r.Root, "HEAD")
@@ -230,6 +232,7 @@ func TestDiffRefuses(t *testing.T) {
 }
 
 func TestAhead(t *testing.T) {
+	t.Parallel()
 	h := newHome(t)
 	r := h.repo("p")
 	base := h.oid(r.Root, "HEAD")

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"sort"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -36,9 +37,18 @@ func newHome(t *testing.T) *home {
 		}
 	}
 	h.write("home/.gitconfig", "[user]\n\tname = A Person\n\temail = person@example.org\n[init]\n\tdefaultBranch = main\n[advice]\n\tdetachedHead = false\n")
-	h.git = h.find()
+	// What find does, without asking the same program again for every test.
+	known, err := foundOnce()
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := *known
+	g.inherited = h.env
+	h.git = &g
 	return h
 }
+
+var foundOnce = sync.OnceValues(func() (*Git, error) { return Find(context.Background()) })
 
 // find looks git up again, in the environment as it is now.
 func (h *home) find() *Git {
@@ -97,10 +107,10 @@ func (h *home) repo(name string, files ...string) *Repo {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		h.t.Fatal(err)
 	}
-	h.sh(dir, "init", "-q")
 	if len(files) == 0 {
 		files = []string{"a.txt"}
 	}
+	h.sh(dir, "init", "-q", "--template=") // no sample hooks
 	for _, f := range files {
 		h.write(filepath.Join(dir, f), "one\ntwo\nthree\n")
 	}

@@ -92,6 +92,7 @@ func (h *home) operations(r *Repo) {
 }
 
 func TestNoHookAndNoConfiguredProgramEverRuns(t *testing.T) {
+	t.Parallel()
 	h := newHome(t)
 	r := h.repo("p")
 	h.write(r.Root+"/.gitattributes", "*.txt diff=x merge=x\n")
@@ -125,6 +126,7 @@ func TestNoHookAndNoConfiguredProgramEverRuns(t *testing.T) {
 // Filters are the person's own programs. They run where the person's git would
 // run them at the first checkout, and never where a checkout's contents are read.
 func TestFiltersRunAtTheFirstCheckoutOnly(t *testing.T) {
+	t.Parallel()
 	h := newHome(t)
 	r := h.repo("p")
 	marks := h.path("marks")

@@ -8,6 +8,7 @@ import (
 )
 
 func TestOpen(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		make func(h *home) string // returns the path to open
 		root string               // below the home; "p" when empty
@@ -138,6 +139,7 @@ func newlineRepo(h *home) string {
 // git itself decides who owns a repository; its own test switch stands in for
 // another user, so that the test needs no second one.
 func TestOpenRefusesAnotherUsersRepository(t *testing.T) {
+	t.Parallel()
 	h := newHome(t)
 	r := h.repo("p")
 	other := h.fakeGit(`export GIT_TEST_ASSUME_DIFFERENT_OWNER=1; exec "$GIT" "$@"`)
@@ -149,6 +151,7 @@ func TestOpenRefusesAnotherUsersRepository(t *testing.T) {
 }
 
 func TestResolve(t *testing.T) {
+	t.Parallel()
 	h := newHome(t)
 	r := h.repo("p")
 	first := h.oid(r.Root, "HEAD")
@@ -178,6 +181,7 @@ func TestResolve(t *testing.T) {
 }
 
 func TestDefaultBranch(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		prepare func(h *home, r *Repo)
 		want    string
@@ -215,6 +219,7 @@ func TestDefaultBranch(t *testing.T) {
 }
 
 func TestRefsAreComparedAndSwapped(t *testing.T) {
+	t.Parallel()
 	h := newHome(t)
 	r := h.repo("p")
 	first := h.oid(r.Root, "HEAD")

@@ -12,6 +12,7 @@ import (
 // A2 of the public bug reports, and its whole kind: what is no linked worktree of
 // this repository is never removed, however it is named.
 func TestOnlyLinkedWorktreesAreRemoved(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		dir  func(h *home, r *Repo) string
 		want error
@@ -87,6 +88,7 @@ func TestOnlyLinkedWorktreesAreRemoved(t *testing.T) {
 }
 
 func TestALinkedWorktreeIsRemoved(t *testing.T) {
+	t.Parallel()
 	for name, prepare := range map[string]func(h *home, r *Repo, dir string) string{
 		"as it is":   func(h *home, r *Repo, dir string) string { return dir },
 		"when dirty": func(h *home, r *Repo, dir string) string { h.write(dir+"/new", "x"); return dir },
@@ -152,6 +154,7 @@ func TestALinkedWorktreeIsRemoved(t *testing.T) {
 
 // Once begun a removal is finished or taken back, whatever fails and whoever goes away.
 func TestARemovalIsWholeOrNot(t *testing.T) {
+	t.Parallel()
 	for _, mode := range []string{"fail", "late"} {
 		t.Run(mode, func(t *testing.T) {
 			t.Parallel()
@@ -181,6 +184,7 @@ func TestARemovalIsWholeOrNot(t *testing.T) {
 }
 
 func TestACallerThatGoesAwayDoesNotStopARemovalThatBegan(t *testing.T) {
+	t.Parallel()
 	h := newHome(t)
 	r := h.repo("p")
 	dir := h.worktree(r, "task")

@@ -140,8 +140,10 @@ func (s *scratch) keepState(ctx context.Context, state map[string][]byte, x inde
 	if _, err := t.run(ctx, call{args: []string{"update-index", "-z", "--add", "--stdin"}, env: env, stdin: &list}); err != nil {
 		return err
 	}
-	if _, err := t.run(ctx, call{args: []string{"update-index", "-z", "--index-info"}, env: env, stdin: &blobs}); err != nil {
-		return err
+	if blobs.Len() > 0 {
+		if _, err := t.run(ctx, call{args: []string{"update-index", "-z", "--index-info"}, env: env, stdin: &blobs}); err != nil {
+			return err
+		}
 	}
 	var err error
 	a.State, a.StateTree, err = t.commit(ctx, env, a, "state")
@@ -167,20 +169,15 @@ type savedState struct {
 // readArchive reads the state commit of an archive from the store. It fails when
 // the store does not have the archive that the record names.
 func (st *store) readArchive(ctx context.Context, a *Archived) (*savedState, error) {
-	for what, oid := range a.commits() {
-		out, err := st.run(ctx, call{args: []string{"cat-file", "-t", string(oid)}, limit: 4 << 10})
-		if err != nil {
-			return nil, fmt.Errorf("read the %s from the archive store: %w", what, err)
-		}
-		if strings.TrimSpace(string(out)) != "commit" {
-			return nil, fmt.Errorf("the %s in the archive store is no commit", what)
-		}
+	if err := st.has(ctx, a); err != nil {
+		return nil, err
 	}
 	out, err := st.run(ctx, call{args: []string{"ls-tree", "-r", "-z", "--full-tree", string(a.State)}})
 	if err != nil {
 		return nil, err
 	}
 	s := &savedState{git: map[string][]byte{}}
+	var paths, ids []string
 	for _, rec := range splitNUL(out) {
 		meta, path, _ := strings.Cut(rec, "\t")
 		f := strings.Fields(meta)
@@ -191,11 +188,14 @@ func (st *store) readArchive(ctx context.Context, a *Archived) (*savedState, err
 			s.stages = append(s.stages, stage)
 			continue
 		}
-		data, err := st.run(ctx, call{args: []string{"cat-file", "blob", f[2]}, limit: stateFile})
-		if err != nil {
-			return nil, err
-		}
-		switch path {
+		paths, ids = append(paths, path), append(ids, f[2])
+	}
+	blobs, err := st.blobs(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	for i, path := range paths {
+		switch data := blobs[i]; path {
 		case stateUnmerged:
 			s.unmerged = data
 		case stateIntended:

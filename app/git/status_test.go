@@ -10,6 +10,7 @@ import (
 )
 
 func TestStatus(t *testing.T) {
+	t.Parallel()
 	type m = map[string]string // path to code
 	for name, c := range map[string]struct {
 		prepare                                 func(h *home, dir string)
@@ -161,6 +162,7 @@ func TestStatus(t *testing.T) {
 }
 
 func TestStatusOfABranchWithoutCommits(t *testing.T) {
+	t.Parallel()
 	h := newHome(t)
 	r := h.repo("p")
 	h.sh(r.Root, "checkout", "-q", "--orphan", "fresh")
@@ -176,6 +178,7 @@ func TestStatusOfABranchWithoutCommits(t *testing.T) {
 }
 
 func TestStatusIsAskedFromManyGoroutines(t *testing.T) {
+	t.Parallel()
 	h := newHome(t)
 	r := h.repo("p")
 	dir := h.worktree(r, "task")

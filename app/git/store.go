@@ -1,6 +1,7 @@
 package git
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -8,6 +9,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/google/renameio/v2"
@@ -176,6 +179,42 @@ func (s *scratch) pack(ctx context.Context, list string) (*os.File, error) {
 	return f, nil
 }
 
+// has returns an error unless the commits of the record are in the store.
+func (st *store) has(ctx context.Context, a *Archived) error {
+	var in strings.Builder
+	for _, oid := range a.commits() {
+		in.WriteString(string(oid) + "\n")
+	}
+	out, err := st.run(ctx, call{args: []string{"cat-file", "--batch-check=%(objecttype)"}, stdin: strings.NewReader(in.String())})
+	if err == nil && string(out) != strings.Repeat("commit\n", len(a.commits())) {
+		err = errors.New("its commits are not there")
+	}
+	if err != nil {
+		return fmt.Errorf("read the archive store: %w", err)
+	}
+	return nil
+}
+
+// blobs returns the contents of the blobs, in order.
+func (st *store) blobs(ctx context.Context, ids []string) ([][]byte, error) {
+	out, err := st.run(ctx, call{args: []string{"cat-file", "--batch=%(objecttype) %(objectsize)", "--buffer"}, limit: stateTotal + outputLimit,
+		stdin: strings.NewReader(strings.Join(ids, "\n") + "\n")})
+	if err != nil {
+		return nil, err
+	}
+	var blobs [][]byte
+	for range ids { // "blob <size>\n<contents>\n"
+		line, rest, _ := bytes.Cut(out, []byte("\n"))
+		kind, digits, _ := strings.Cut(string(line), " ")
+		size, err := strconv.Atoi(digits)
+		if kind != "blob" || err != nil || size < 0 || size >= len(rest) {
+			return nil, fmt.Errorf("unexpected answer %q", clip(string(line), 80))
+		}
+		blobs, out = append(blobs, rest[:size]), rest[size+1:]
+	}
+	return blobs, nil
+}
+
 // verifyArchive reads back what was written: each pin, each name in the store,
 // and the presence of every object below them.
 func (r *Repo) verifyArchive(ctx context.Context, st *store, a *Archived) error {
@@ -183,43 +222,35 @@ func (r *Repo) verifyArchive(ctx context.Context, st *store, a *Archived) error 
 	if err != nil {
 		return err
 	}
-	have := map[OID]bool{}
-	for _, p := range pins {
-		have[p] = true
+	there, err := r.commitsAmong(ctx, a.Pins)
+	if err != nil {
+		return err
 	}
 	for _, p := range a.Pins {
-		if !have[p] {
-			return fmt.Errorf("pin of %s is missing", p)
-		}
-		if _, err := r.Resolve(ctx, string(p)); err != nil {
-			return fmt.Errorf("pin: %w", err)
+		if !slices.Contains(pins, p) || !slices.Contains(there, p) {
+			return fmt.Errorf("commit %s is not pinned in the project", p)
 		}
 	}
-	for what, oid := range a.commits() {
-		out, err := st.run(ctx, call{args: []string{"rev-parse", "--verify", "--end-of-options", a.ref(oid) + "^{commit}"}})
-		if err != nil {
-			return err
-		}
-		if got := OID(strings.TrimSpace(string(out))); got != oid {
-			return fmt.Errorf("%s in the store is %s, not %s", what, got, oid)
-		}
+	ask := []string{"rev-parse", a.ref(a.Index), a.ref(a.Worktree), a.ref(a.State),
+		a.ref(a.Index) + "^{tree}", a.ref(a.Worktree) + "^{tree}", a.ref(a.State) + "^{tree}"}
+	want := []OID{a.Index, a.Worktree, a.State, a.IndexTree, a.WorktreeTree, a.StateTree}
+	out, err := st.run(ctx, call{args: ask})
+	if err != nil {
+		return fmt.Errorf("read the archive back: %w", err)
+	}
+	var got []OID
+	for _, f := range strings.Fields(string(out)) {
+		got = append(got, OID(f))
+	}
+	if !slices.Equal(got, want) {
+		return fmt.Errorf("the archive store has %q, not %q", got, want)
 	}
 	args := []string{"rev-list", "--objects", "--quiet"}
 	if r.partial {
 		args = append(args, "--missing=allow-any") // what the clone never fetched
 	}
-	for _, oid := range a.commits() {
-		args = append(args, a.ref(oid)+"^{tree}")
-	}
-	if _, err := st.run(ctx, call{args: args}); err != nil {
+	if _, err := st.run(ctx, call{args: append(args, ask[4:]...)}); err != nil {
 		return fmt.Errorf("read the archive back: %w", err)
-	}
-	out, err := st.run(ctx, call{args: []string{"rev-parse", a.ref(a.Worktree) + "^{tree}", a.ref(a.Index) + "^{tree}"}})
-	if err != nil {
-		return err
-	}
-	if got := strings.Fields(string(out)); len(got) != 2 || OID(got[0]) != a.WorktreeTree || OID(got[1]) != a.IndexTree {
-		return fmt.Errorf("trees in the store are %q, not %s %s", got, a.WorktreeTree, a.IndexTree)
 	}
 	return nil
 }

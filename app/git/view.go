@@ -31,7 +31,7 @@ func (r *Repo) view(ctx context.Context, dir string) (view, error) {
 	if err != nil {
 		return view{}, err
 	}
-	p, at, err := r.git.discoverMore(ctx, dir, 2, "HEAD^{commit}", "--symbolic-full-name", "HEAD")
+	p, at, err := r.git.discoverMore(ctx, dir, 2, headArgs...)
 	if err != nil {
 		return view{}, err
 	}
@@ -43,22 +43,41 @@ func (r *Repo) view(ctx context.Context, dir string) (view, error) {
 		v.head, err = r.readHead(ctx, p.gitDir)
 		return v, err
 	}
-	v.head.oid = OID(at[0])
-	if at[1] != "HEAD" {
-		branch, ok := strings.CutPrefix(at[1], "refs/heads/")
-		if !ok || !v.head.oid.Valid() {
-			return view{}, fmt.Errorf("HEAD is at %q: %w", at[1], ErrUnsupported)
-		}
-		v.head.branch = branch
-	}
-	return v, nil
+	v.head, err = parseHead(at)
+	return v, err
 }
+
+// parseHead reads what rev-parse says for headArgs: two lines.
+func parseHead(lines []string) (head, error) {
+	if len(lines) != 2 || !OID(lines[0]).Valid() {
+		return head{}, fmt.Errorf("read HEAD: unexpected answer %q", lines)
+	}
+	h := head{oid: OID(lines[0])}
+	if lines[1] != "HEAD" {
+		branch, ok := strings.CutPrefix(lines[1], "refs/heads/")
+		if !ok {
+			return head{}, fmt.Errorf("HEAD is at %q: %w", lines[1], ErrUnsupported)
+		}
+		h.branch = branch
+	}
+	return h, nil
+}
+
+// headArgs ask for the commit and then for the branch, "HEAD" when detached.
+var headArgs = []string{"HEAD^{commit}", "--symbolic-full-name", "HEAD"}
 
 // readHead reads HEAD of one git directory. A branch that is there and cannot be
 // read is an error, not a branch without commits.
 func (r *Repo) readHead(ctx context.Context, gitDir string) (head, error) {
+	out, err := r.git.run(ctx, call{gitDir: gitDir, limit: 8 << 10, args: append([]string{"rev-parse"}, headArgs...)})
+	if err == nil {
+		return parseHead(strings.Split(strings.TrimSuffix(string(out), "\n"), "\n"))
+	}
+	if !stderrHas(err, "unknown revision") { // what git says where HEAD has no commit
+		return head{}, fmt.Errorf("read HEAD: %w", err)
+	}
 	var h head
-	out, err := r.git.run(ctx, call{gitDir: gitDir, limit: 8 << 10, args: []string{"symbolic-ref", "--quiet", "HEAD"}})
+	out, err = r.git.run(ctx, call{gitDir: gitDir, limit: 8 << 10, args: []string{"symbolic-ref", "--quiet", "HEAD"}})
 	switch {
 	case err == nil:
 		ref := strings.TrimSuffix(string(out), "\n")

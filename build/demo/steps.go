@@ -156,7 +156,7 @@ func (d *demo) archive() error {
 		}
 	}
 	left, err := d.run(d.termic, "list", "--json")
-	if err == nil && !strings.Contains(left, `"tasks":[]`) {
+	if err == nil && !strings.Contains(left, `"tasks": []`) {
 		err = fmt.Errorf("still listed: %s", left)
 	}
 	return d.say("no live task is left", err)
