@@ -203,3 +203,6 @@ func (l *lockedWriter) Write(p []byte) (int, error) {
 	defer l.mu.Unlock()
 	return l.w.Write(p)
 }
+
+// discardLog is a logger for apps whose log no test reads.
+func discardLog() *slog.Logger { return slog.New(slog.DiscardHandler) }

@@ -33,6 +33,10 @@ type binding struct {
 // NewRouter returns a router for verbs, each still without a handler. log receives causes that no caller
 // may see.
 func NewRouter(guard Guard, sink Sink, log *slog.Logger, verbs ...*Verb) *Router {
+	for _, verb := range verbs {
+		verb.in.schema()
+		verb.out.schema()
+	}
 	return &Router{
 		guard:   guard,
 		sink:    sink,

@@ -107,4 +107,4 @@ func exists(dir, name string) bool {
 }
 
 // newToken is a token such as the app makes at each start.
-func newToken() string { return rand.Text() }
+func newToken() string { return rand.Text() + rand.Text() }

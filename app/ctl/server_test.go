@@ -250,7 +250,7 @@ func TestTheTokenIsPrivateAndNewAtEachStart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if info.Mode() != 0o600 || info.Size() != 64 {
+	if info.Mode() != 0o600 || info.Size() != 52 {
 		t.Errorf("the token's file has mode %v and %d bytes", info.Mode(), info.Size())
 	}
 	if err := stop(); err != nil {

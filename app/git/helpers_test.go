@@ -10,6 +10,7 @@ import (
 	"sort"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 )
 
@@ -216,7 +217,12 @@ func (h *home) fakeGit(script string) *Git {
 	}
 	dir := h.t.TempDir()
 	text := "#!/bin/sh\nGIT='" + real + "'\n" + script + "\n"
-	if err := os.WriteFile(filepath.Join(dir, "git"), []byte(text), 0o755); err != nil {
+	// No process may be forked while the script is open for writing: the child would hold it open for a moment,
+	// and running it would fail with "text file busy" (golang.org/issue/22315).
+	syscall.ForkLock.RLock()
+	err = os.WriteFile(filepath.Join(dir, "git"), []byte(text), 0o755)
+	syscall.ForkLock.RUnlock()
+	if err != nil {
 		h.t.Fatal(err)
 	}
 	old := h.env["PATH"]
