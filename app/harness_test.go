@@ -53,8 +53,14 @@ type rig struct {
 // as agent "test".
 func newRig(t *testing.T) *rig {
 	t.Helper()
+	return newRigIn(t, filepath.Join(t.TempDir(), "data"))
+}
+
+// newRigIn is newRig with the data directory at dir.
+func newRigIn(t *testing.T, dir string) *rig {
+	t.Helper()
 	base := t.TempDir()
-	r := &rig{t: t, dir: filepath.Join(base, "data"), repo: filepath.Join(base, "demo"), log: &bytes.Buffer{}}
+	r := &rig{t: t, dir: dir, repo: filepath.Join(base, "demo"), log: &bytes.Buffer{}}
 	r.environ = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + filepath.Join(base, "home"), "SHELL=/bin/bash", "LANG=C.UTF-8"}
 	if err := os.Mkdir(filepath.Join(base, "home"), 0o700); err != nil {
 		t.Fatal(err)
