@@ -1,4 +1,53 @@
-// Command termic runs many coding agents side by side, each in its own task.
+// Command termic runs many coding agents side by side, each in its own task: the command line, and with
+// `termic serve` the whole app without a window.
 package main
 
-func main() {}
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+
+	"termic/app"
+	"termic/app/cli"
+	"termic/app/store"
+	"termic/registry/verbs"
+)
+
+// version is set by the build.
+var version = "unknown"
+
+func main() {
+	os.Exit(cli.Main(context.Background(), verbs.All(), os.Args[1:], cli.Env{
+		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
+		DataDir: func() (string, error) { return store.Dir(os.Getenv) },
+		Serve:   serve,
+		Version: version,
+	}))
+}
+
+// serve runs the app in the foreground until ctx ends.
+func serve(ctx context.Context, dataDir string) error {
+	program, err := os.Executable()
+	if err != nil {
+		return fmt.Errorf("find this program: %w", err)
+	}
+	return app.Run(ctx, app.Options{
+		DataDir: dataDir,
+		Environ: os.Environ(),
+		CLI:     program,
+		Version: version,
+		Log:     slog.New(slog.NewTextHandler(os.Stderr, nil)),
+		Ready: func(url, why string) {
+			fmt.Printf("termic serves %s\n", dataDir)
+			switch {
+			case url != "":
+				fmt.Printf("MCP endpoint at %s\n", url)
+			case why != "":
+				fmt.Printf("MCP endpoint does not serve: %s\n", why)
+			default:
+				fmt.Println("MCP endpoint is off: termic settings set mcp.enabled true")
+			}
+		},
+	})
+}

@@ -9,7 +9,8 @@ set -euo pipefail
 # shellcheck disable=SC2016 # perl's variables
 lo_up='ip link set lo up 2>/dev/null || perl -MSocket -e '\''
   socket(my $s, AF_INET, SOCK_DGRAM, 0) or die "socket: $!";
-  ioctl($s, 0x8914, pack("a16 s x22", "lo", 1)) or die "SIOCSIFFLAGS: $!";  # 1 is IFF_UP; linux/sockios.h, linux/if.h
+  my $request = pack("a16 s x22", "lo", 1);  # struct ifreq, IFF_UP; linux/if.h
+  ioctl($s, 0x8914, $request) or die "SIOCSIFFLAGS: $!";  # linux/sockios.h
 '\'' || exit 1; '
 
 # netns COMMAND...: runs it in a network namespace of its own. A user who is not root gets it through a user

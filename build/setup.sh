@@ -58,28 +58,30 @@ install_packages() {
   else
     die "missing: $*; there is no apt-get here: install these by hand and try again"
   fi
-  say "missing: $*"
-  say "will run: $install"
-  allowed "$install" || exit 1
+  say "to install: $*"
+  say "will run: $update && $install"
+  allowed "$update && $install" || exit 1
   $update >&2 || say "$update: did not work; trying with the package lists that are here"
   DEBIAN_FRONTEND=noninteractive $install >&2
 }
 
-# new_dir prints a new directory in the cache, on the same file system as where its content will end up.
+# new_dir makes $tmp, a new directory in the cache, on the file system where its content will end up.
+tmp=
+trap '[ -z "$tmp" ] || rm -rf "$tmp"' EXIT
 new_dir() {
   mkdir -p "$toolchain" 2>/dev/null || die "cannot write to $toolchain; set HOME or XDG_CACHE_HOME"
-  mktemp -d "$toolchain/new.XXXXXX"
+  tmp=$(mktemp -d "$toolchain/new.XXXXXX")
 }
 
 # fetch_go gets the pinned Go as the module that the go command itself would switch to. Go older than 1.21
 # can download it but knows nothing of toolchains, so what cmd/go does after the download is done here:
 # a module zip carries no execute bits, and nested go.mod files are named _go.mod.
 fetch_go() {
-  local name=go$go_version.$os-$arch want got dir tmp
+  local name=go$go_version.$os-$arch want got dir
   want=$(awk -v n="$name" '$1 == n { print $2 }' build/toolchain.sum)
   [ -n "$want" ] || die "build/toolchain.sum has no checksum for $name"
   say "Go $(go_found) is older than $go_version; fetching $name into $toolchain"
-  tmp=$(new_dir)
+  new_dir
   (cd "$tmp" && GOMODCACHE=$tmp/mod GOFLAGS='-mod=mod -modcacherw' GO111MODULE=on \
     go mod download -json "golang.org/toolchain@v0.0.1-$name" >"$tmp/json") || { cat "$tmp/json" >&2; die "could not fetch $name"; }
   got=$(sed -n 's/^[[:space:]]*"Sum": "\(.*\)",*$/\1/p' "$tmp/json")
@@ -89,33 +91,49 @@ fetch_go() {
   chmod -R a+x "$dir/bin" "$dir/pkg/tool"
   find "$dir/lib" -name 'go_*_exec' -exec chmod a+x {} +
   find "$dir" -name _go.mod -exec sh -c 'cp "$1" "${1%_go.mod}go.mod"' _ {} \;
-  put "$dir" "$go_dir" "$tmp"
+  put "$dir" "$go_dir"
 }
 
 # fetch_node gets the pinned Node; npm checks its sum against build/node/package-lock.json.
 fetch_node() {
   [ "$os" = linux ] || die "Node $(node_found) is older than $node_oldest; run: brew upgrade node"
-  local tmp cpu=$arch
+  local cpu=$arch
   [ "$arch" = amd64 ] && cpu=x64
   say "Node $(node_found) is older than $node_oldest; fetching $node_version into $toolchain"
-  tmp=$(new_dir)
+  new_dir
   cp build/node/package.json build/node/package-lock.json "$tmp"
   (cd "$tmp" && npm ci --ignore-scripts --no-audit --no-fund --no-update-notifier >&2) || die "could not fetch Node $node_version"
-  put "$tmp/node_modules/node-linux-$cpu" "$node_dir" "$tmp"
+  # To npm the packages are optional, since each is for one processor: a wrong sum is left out without a word.
+  [ -x "$tmp/node_modules/node-linux-$cpu/bin/node" ] || die "npm gave no Node $node_version with the checksum in build/node"
+  put "$tmp/node_modules/node-linux-$cpu" "$node_dir"
 }
 
-# put FROM TO TMP moves FROM to TO in one step, so that a half-made TO is never seen, and removes TMP.
-# When another run was faster its result stays.
+# put FROM TO moves FROM to TO in one step, so that a half-made TO is never seen; another run's TO stays.
 put() {
   [ -e "$2" ] || mv "$1" "$2"
-  rm -rf "$3"
+  rm -rf "$tmp"
+  tmp=
 }
 
-needs=" $* "
-packages=$(for need in "$@"; do packages_for "$need"; done | tr ' ' '\n' | sort -u | tr '\n' ' ')
-# shellcheck disable=SC2086 # a list of words
-[ -z "${packages// /}" ] || install_packages $packages
-hash -r
-use_tools
-case $needs in *" go "*) go_ok || { fetch_go && use_tools && go_ok; } || die "Go $go_version did not start" ;; esac
-case $needs in *" node "*) node_ok || { fetch_node && use_tools && node_ok; } || die "Node $node_version did not start" ;; esac
+missing() { for need in "$@"; do packages_for "$need"; done | tr ' ' '\n' | sort -u | tr '\n' ' '; }
+
+packages=$(missing "$@")
+if [ -n "$packages" ]; then
+  # shellcheck disable=SC2086 # a list of words
+  install_packages $packages
+  hash -r
+  use_tools
+  packages=$(missing "$@")
+  [ -z "$packages" ] || die "still missing after the installation: $packages"
+fi
+for need in "$@"; do
+  if [ "$need" = go ] && ! go_ok; then
+    fetch_go
+    use_tools
+    go_ok || die "the fetched Go does not start: $go_dir/bin/go"
+  elif [ "$need" = node ] && ! node_ok; then
+    fetch_node
+    use_tools
+    node_ok || die "the fetched Node does not start: $node_dir/bin/node"
+  fi
+done

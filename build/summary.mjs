@@ -1,7 +1,8 @@
 // Reads `go test -json` from standard input and prints what a person wants of it: each package's own line, all that
 // a failed test or build printed, each skip with its reason, and at the end one line 'N passed, N failed'.
 // Subtests count. A package that fails without a failed test (no build, a crash, a time-out) counts as one failure.
-// Exits 1 when anything failed or when no test ran.
+// Its arguments name what failed before the tests; each counts as one failure too, so that the line is never greener
+// than the run. Exits 1 when anything failed or when no test ran.
 import { createInterface } from "node:readline";
 
 const packages = new Map(); // import path → what is known of it until its last event
@@ -69,10 +70,11 @@ function onLine(line) {
   else onTest(event);
 }
 
+for (const part of process.argv.slice(2)) fail(`${part}, before the tests`);
 for await (const line of createInterface({ input: process.stdin })) onLine(line);
 
 for (const path of packages.keys()) fail(`${path} (no end)`); // go test itself was stopped
 for (const name of failures) print(`failed: ${name}\n`);
-if (counts.pass + counts.fail === 0) print("no test ran\n");
+if (counts.pass === 0) print("no test passed\n");
 print(`${counts.pass} passed, ${counts.fail} failed${counts.skip ? `, ${counts.skip} skipped` : ""}\n`);
 process.exitCode = counts.fail > 0 || counts.pass === 0 ? 1 : 0;

@@ -6,9 +6,9 @@ import test from "node:test";
 
 const program = fileURLToPath(new URL("summary.mjs", import.meta.url));
 
-function summary(events) {
+function summary(events, parts = []) {
   const input = events.map((e) => (typeof e === "string" ? e : JSON.stringify(e)) + "\n").join("");
-  const { status, stdout } = spawnSync(process.execPath, [program], { input, encoding: "utf8" });
+  const { status, stdout } = spawnSync(process.execPath, [program, ...parts], { input, encoding: "utf8" });
   return { status, stdout, closing: stdout.trimEnd().split("\n").at(-1) };
 }
 
@@ -54,15 +54,20 @@ const rows = [
       t("run", "TestB"), t("pass", "TestB"), p("pass")],
     status: 0, closing: "1 passed, 0 failed, 1 skipped", says: /needs Landlock V4/,
   },
-  { name: "no test at all is an error", events: [p("start"), p("skip")], status: 1, closing: "0 passed, 0 failed", says: /no test ran/ },
+  { name: "no test at all is an error", events: [p("start"), p("skip")], status: 1, closing: "0 passed, 0 failed", says: /no test passed/ },
   { name: "skipped tests alone are an error", events: [t("run", "TestA"), t("skip", "TestA"), p("pass")],
     status: 1, closing: "0 passed, 0 failed, 1 skipped", says: /skipped/ },
+  {
+    name: "a part that failed before the tests is a failure",
+    events: [t("run", "TestA"), t("pass", "TestA"), p("pass")], parts: ["check"],
+    status: 1, closing: "1 passed, 1 failed", says: /failed: check, before the tests/,
+  },
   { name: "a line that is not JSON is passed on", events: ["go: no such module"], status: 1, closing: "0 passed, 0 failed", says: /no such module/ },
 ];
 
 for (const row of rows) {
   test(row.name, () => {
-    const got = summary(row.events);
+    const got = summary(row.events, row.parts);
     assert.equal(got.status, row.status);
     assert.equal(got.closing, row.closing);
     assert.match(got.stdout, row.says);

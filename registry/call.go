@@ -119,8 +119,11 @@ type Event struct {
 	Task    ident.Task    `json:"caller_task,omitempty"`
 	Subject EventSubject  `json:"subject,omitzero"`
 	Allow   bool          `json:"allow"`
-	Code    refusal.Code  `json:"code,omitempty"`
-	Why     string        `json:"why,omitempty"`
+	// TakesPowerAway marks a call that must work even when the log cannot be written (I14); a sink may have
+	// kept space for it.
+	TakesPowerAway bool         `json:"takes_power_away,omitempty"`
+	Code           refusal.Code `json:"code,omitempty"`
+	Why            string       `json:"why,omitempty"`
 	// Millis is how long the handler ran; Finished only.
 	Millis int64 `json:"ms,omitempty"`
 }

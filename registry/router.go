@@ -22,6 +22,7 @@ type Router struct {
 	verbs   []*Verb
 	bound   map[string]*binding
 	repeats *repeats
+	redact  func([]byte) []byte
 }
 
 type binding struct {
@@ -32,6 +33,10 @@ type binding struct {
 // NewRouter returns a router for verbs, each still without a handler. log receives causes that no caller
 // may see.
 func NewRouter(guard Guard, sink Sink, log *slog.Logger, verbs ...*Verb) *Router {
+	for _, verb := range verbs {
+		verb.in.schema()
+		verb.out.schema()
+	}
 	return &Router{
 		guard:   guard,
 		sink:    sink,
@@ -39,8 +44,13 @@ func NewRouter(guard Guard, sink Sink, log *slog.Logger, verbs ...*Verb) *Router
 		verbs:   verbs,
 		bound:   map[string]*binding{},
 		repeats: newRepeats(),
+		redact:  func(result []byte) []byte { return result },
 	}
 }
+
+// RedactWith makes every result pass through redact on its way out, so that no verb can show a live token,
+// whatever it read it from (I12). Call it before the first Dispatch.
+func (r *Router) RedactWith(redact func(result []byte) []byte) { r.redact = redact }
 
 // Bind gives a verb its handler. It panics when the router does not have the verb or the verb has a handler
 // already: both are mistakes in wiring.
@@ -148,10 +158,10 @@ func (r *Router) dispatch(ctx context.Context, caller Caller, request ident.Requ
 // execute runs an allowed call. The last result tells whether the handler was started.
 func (r *Router) execute(ctx context.Context, bound *binding, call Call, decision Decision, event Event, in any) (json.RawMessage, *refusal.Refusal, bool) {
 	event.Phase, event.Time, event.Allow, event.Why = Decided, time.Now(), true, decision.Why
+	event.TakesPowerAway = takesPowerAway(bound.verb, in)
 	if err := r.sink.Record(ctx, event); err != nil {
-		if !takesPowerAway(bound.verb, in) {
-			return nil, refusal.New(refusal.StorageFailed, "the audit log cannot be written, so nothing is done",
-				"free space on the disk of termic's data directory").Because(err), false
+		if !event.TakesPowerAway {
+			return nil, unrecorded(err), false
 		}
 		r.log.Error("decision not recorded", "request", call.Request, "verb", bound.verb.Name, "cause", err)
 	}
@@ -166,6 +176,15 @@ func (r *Router) execute(ctx context.Context, bound *binding, call Call, decisio
 	out, no := r.run(ctx, bound, call, in)
 	r.finish(event, no, began)
 	return out, no, true
+}
+
+// unrecorded refuses a call whose decision the sink did not keep, in the sink's own words where it has some.
+func unrecorded(err error) *refusal.Refusal {
+	if no, ok := refusal.From(err); ok {
+		return no
+	}
+	return refusal.New(refusal.StorageFailed, "the audit log cannot be written, so nothing is done",
+		"free space on the disk of termic's data directory").Because(err)
 }
 
 // lifetime is how long a handler may run: a write to its end; a read or a wait until its caller goes away
@@ -207,7 +226,7 @@ func (r *Router) run(ctx context.Context, bound *binding, call Call, in any) (ra
 	if err != nil {
 		return nil, refusal.Of(fmt.Errorf("result of %s breaks its schema: %w", bound.verb.Name, err))
 	}
-	return raw, nil
+	return r.redact(raw), nil
 }
 
 // explain turns a handler's error into a refusal; an error that only echoes the end of ctx says which end.
@@ -224,7 +243,8 @@ func (r *Router) explain(ctx context.Context, err error) *refusal.Refusal {
 // deny records a refusal that came before any effect. It is refused whether or not that can be recorded.
 func (r *Router) deny(ctx context.Context, event Event, no *refusal.Refusal, why string) {
 	event.Phase, event.Time, event.Code, event.Why = Decided, time.Now(), no.Code, why
-	if err := r.sink.Record(context.WithoutCancel(ctx), event); err != nil {
+	err := r.sink.Record(context.WithoutCancel(ctx), event)
+	if _, limited := refusal.From(err); err != nil && !limited { // a caller over its quota may not fill our log instead
 		r.log.Error("refusal not recorded", "request", event.Request, "verb", event.Verb, "cause", err)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -21,9 +22,16 @@ import (
 //	max:"n"                longest string, longest list, or largest number
 //	min:"n"                smallest number
 //	cli:"…"                how the command line offers it; see package render
+//
+// The schema is made at its first use: the command line needs one verb of all, and answers within milliseconds.
 type shape struct {
-	goType   reflect.Type
-	schema   *jsonschema.Schema
+	what   string
+	goType reflect.Type
+	made   func() (schema, error)
+}
+
+type schema struct {
+	plain    *jsonschema.Schema
 	resolved *jsonschema.Resolved
 }
 
@@ -32,18 +40,30 @@ func newShape[T any](what string) (*shape, error) {
 	if goType.Kind() != reflect.Struct {
 		return nil, fmt.Errorf("%s: %s is not a struct", what, goType)
 	}
-	schema, err := jsonschema.For[T](nil)
+	return &shape{what, goType, sync.OnceValues(func() (schema, error) { return infer(goType) })}, nil
+}
+
+// infer makes the schema of a struct type. It fails on tags that do not fit.
+func infer(goType reflect.Type) (schema, error) {
+	plain, err := jsonschema.ForType(goType, nil)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", what, err)
+		return schema{}, err
 	}
-	if err := refine(schema, goType); err != nil {
-		return nil, fmt.Errorf("%s: %w", what, err)
+	if err := refine(plain, goType); err != nil {
+		return schema{}, err
 	}
-	resolved, err := schema.Resolve(nil)
+	resolved, err := plain.Resolve(nil)
+	return schema{plain, resolved}, err
+}
+
+// schema returns the type's schema. It panics where the type has none, which is a mistake in the source: NewRouter
+// asks for every schema, so such a program does not start.
+func (s *shape) schema() schema {
+	made, err := s.made()
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", what, err)
+		panic("registry: " + s.what + ": " + err.Error())
 	}
-	return &shape{goType, schema, resolved}, nil
+	return made
 }
 
 // refine narrows the inferred schema by our tags, says that lists are never null (an empty list is []),
@@ -139,7 +159,7 @@ func (s *shape) decode(raw json.RawMessage) (any, error) {
 	if err := jsonv2.Unmarshal(raw, &loose); err != nil {
 		return nil, fmt.Errorf("not valid JSON: %w", err)
 	}
-	if err := s.resolved.Validate(loose); err != nil {
+	if err := s.schema().resolved.Validate(loose); err != nil {
 		return nil, plain(err)
 	}
 	value := reflect.New(s.goType)
@@ -160,7 +180,7 @@ func (s *shape) encode(value any) (json.RawMessage, error) {
 	if err := jsonv2.Unmarshal(raw, &loose); err != nil {
 		return nil, err
 	}
-	if err := s.resolved.Validate(loose); err != nil {
+	if err := s.schema().resolved.Validate(loose); err != nil {
 		return nil, plain(err)
 	}
 	return raw, nil
@@ -208,10 +228,10 @@ func plain(err error) error {
 }
 
 // InSchema returns the JSON Schema of the verb's arguments. Callers must not change it.
-func (v *Verb) InSchema() *jsonschema.Schema { return v.in.schema }
+func (v *Verb) InSchema() *jsonschema.Schema { return v.in.schema().plain }
 
 // OutSchema returns the JSON Schema of the verb's result. Callers must not change it.
-func (v *Verb) OutSchema() *jsonschema.Schema { return v.out.schema }
+func (v *Verb) OutSchema() *jsonschema.Schema { return v.out.schema().plain }
 
 // InType returns the Go type of the verb's arguments, for the renderers that read field tags.
 func (v *Verb) InType() reflect.Type { return v.in.goType }

@@ -64,7 +64,7 @@ func encode[T any](version int, v T) ([]byte, error) {
 
 // decode splits a file into version and data, or returns ErrCorrupt. The data of a version that we do not know is not
 // looked at, and may be missing.
-func decode(b []byte) (document, error) {
+func decode(b []byte, known int) (document, error) {
 	var doc document
 	if err := json.Unmarshal(b, &doc); err != nil {
 		return doc, fmt.Errorf("%w: %w", ErrCorrupt, err)
@@ -72,14 +72,14 @@ func decode(b []byte) (document, error) {
 	if doc.Version < 1 {
 		return doc, fmt.Errorf("%w: no version", ErrCorrupt)
 	}
+	if doc.Version <= known && len(doc.Data) == 0 {
+		return doc, fmt.Errorf("%w: no data", ErrCorrupt)
+	}
 	return doc, nil
 }
 
 // decodeValue decodes the data of today's version into v, or returns ErrCorrupt.
 func decodeValue[T any](raw jsontext.Value, v *T) error {
-	if len(raw) == 0 {
-		return fmt.Errorf("%w: no data", ErrCorrupt)
-	}
 	if err := json.Unmarshal(raw, v, decoding); err != nil {
 		return fmt.Errorf("%w: %w", ErrCorrupt, err)
 	}

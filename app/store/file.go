@@ -152,7 +152,7 @@ func (f File[T]) load(s *Store, st *fileState) (T, error) {
 		st.known = true
 		return zero, nil
 	}
-	doc, err := decode(old)
+	doc, err := decode(old, f.version)
 	if err == nil && doc.Version > f.version {
 		return zero, &NewerError{f.rel, doc.Version, f.version}
 	}

@@ -345,6 +345,16 @@ func TestAMigrationStartsAtTheFilesOwnVersion(t *testing.T) {
 	}
 }
 
+func TestAnOlderFileWithoutDataIsCorruptAndNotMigrated(t *testing.T) {
+	s := openTemp(t)
+	put(t, s, "prefs.json", `{"version":1}`)
+	f := Define[prefs]("prefs", 2, func(jsontext.Value) (jsontext.Value, error) { return jsontext.Value(`{"theme":"invented"}`), nil })
+	if v, err := f.Load(s); err != nil || v.Theme != "" {
+		t.Errorf("Load = %+v, %v", v, err)
+	}
+	checkKept(t, s, `{"version":1}`, true)
+}
+
 func TestABackupNeverOverwritesAnotherOne(t *testing.T) {
 	f := Define[prefs]("prefs", 2, rename("look", "theme"))
 	s := openTemp(t)

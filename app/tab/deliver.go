@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"termic/app/agent"
 	"termic/app/settle"
 )
 
@@ -107,9 +108,8 @@ func (t *Tab) deliver(ctx context.Context, next text) error {
 	defer t.input.Unlock()
 	t.mu.Lock()
 	t.seq++
-	t.observe(settle.Observation{Kind: settle.KindDelivered, Seq: t.seq})
-	t.arm()
-	bracketed := t.screen.Modes().BracketedPaste
+	t.begun()
+	bracketed := t.bracketed()
 	before := t.output
 	t.mu.Unlock()
 	if err := t.write(ctx, []byte(frame(next.clean, bracketed))); err != nil {
@@ -118,10 +118,31 @@ func (t *Tab) deliver(ctx context.Context, next text) error {
 	if err := t.awaitEcho(ctx, before); err != nil {
 		return err
 	}
+	// Again, so that the state cannot settle on the echo of the paste.
+	t.mu.Lock()
+	t.begun()
+	t.mu.Unlock()
 	if err := t.write(ctx, []byte{'\r'}); err != nil {
 		return fmt.Errorf("%w: %w", ErrNotDelivered, err)
 	}
 	return nil
+}
+
+// begun tells the machine that the current delivery is being typed; t.mu is held.
+func (t *Tab) begun() {
+	t.observe(settle.Observation{Kind: settle.KindDelivered, Seq: t.seq})
+	t.arm()
+}
+
+// bracketed tells whether the program takes a text as one framed paste; t.mu is held.
+func (t *Tab) bracketed() bool {
+	switch t.spec.Agent.Paste.Bracketed {
+	case agent.BracketAlways:
+		return true
+	case agent.BracketNever:
+		return false
+	}
+	return t.screen.Modes().BracketedPaste
 }
 
 // awaitEcho waits for output that follows the paste, and at least the time that the agent needs between a

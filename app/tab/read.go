@@ -76,7 +76,7 @@ func (t *Tab) events() screen.Events {
 			t.observe(settle.Observation{Kind: settle.KindProgress, Progress: state})
 		},
 		Status: func(payload string) { t.observe(settle.Observation{Kind: settle.KindStatus, Text: payload}) },
-		Mark:   func(mark byte, _ string) { t.observe(settle.Observation{Kind: settle.KindPrompt, Mark: mark}) },
+		Prompt: func(mark screen.Mark) { t.observe(settle.Observation{Kind: settle.KindPrompt, Mark: mark.Kind}) },
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"os/exec"
+	"strings"
 	"sync"
 	"time"
 
@@ -30,6 +31,8 @@ type Spec struct {
 	Size pty.Size
 	// Scrollback is how many lines above the screen are kept.
 	Scrollback int
+	// Version is what the terminal says of itself to programs that ask.
+	Version string
 	// Prompted tells that Argv already holds a prompt.
 	Prompted bool
 }
@@ -92,7 +95,7 @@ func Open(spec Spec, log func(msg string, args ...any)) (*Tab, error) {
 	}
 	t.screen = screen.New(screen.Options{
 		Cols: int(spec.Size.Cols), Rows: int(spec.Size.Rows), Scrollback: spec.Scrollback,
-		Reply: t.reply, Events: t.events(),
+		Version: spec.Version, Reply: t.reply, Events: t.events(),
 	})
 	t.tick = time.AfterFunc(time.Hour, t.onTick)
 	t.tick.Stop()
@@ -136,7 +139,12 @@ func (t *Tab) Info() Info {
 func (t *Tab) Log(lines int) (text string, more bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.screen.Tail(lines)
+	text = t.screen.Text(screen.TextOptions{Lines: lines + 1, Scrollback: true})
+	if strings.Count(text, "\n") < lines {
+		return text, false
+	}
+	_, text, _ = strings.Cut(text, "\n")
+	return text, true
 }
 
 // Type hands over the person's keys as they are. It waits for a delivery under way, and gives up when the

@@ -3,6 +3,7 @@ package tab
 import (
 	"context"
 	"io"
+	"slices"
 
 	"termic/app/settle"
 )
@@ -10,6 +11,10 @@ import (
 // maxBehind is how much output may wait for one watcher. A watcher that falls further behind loses what
 // waits and gets a snapshot instead: it sees the right screen, and memory stays bounded.
 const maxBehind = 1 << 20
+
+// clear brings a terminal that was used before into the state that a snapshot is drawn on: soft reset (DECSTR),
+// main screen, everything on it erased. Its scrollback is the person's and stays.
+const clear = "\x1b[!p\x1b[?1049l\x1b[r\x1b[m\x1b[H\x1b[2J"
 
 // Watcher follows a tab: a snapshot first, then everything live from that byte on.
 type Watcher struct {
@@ -75,7 +80,7 @@ func (w *Watcher) get() ([]byte, error) {
 		return nil, io.EOF
 	case w.resync:
 		w.resync = false
-		return t.screen.Snapshot(), nil
+		return slices.Concat([]byte(clear), t.screen.Snapshot()), nil
 	case len(w.pending) > 0:
 		p := w.pending
 		w.pending = nil

@@ -182,8 +182,8 @@ func (in TaskArchiveIn) Target() registry.Target { return registry.Target{Task: 
 type TaskArchiveOut struct {
 	Task         Task     `json:"task" jsonschema:"the archived task"`
 	Kept         []string `json:"kept" jsonschema:"what was kept, in words"`
-	IgnoredFiles int      `json:"ignored_files" jsonschema:"files that git ignores, which are not kept" cli:"hide"`
-	IgnoredBytes int64    `json:"ignored_bytes" jsonschema:"their size in bytes" cli:"hide"`
+	IgnoredFiles int      `json:"ignored_files" jsonschema:"files that git ignores, which are not kept"`
+	IgnoredBytes int64    `json:"ignored_bytes" jsonschema:"their size in bytes"`
 }
 
 var TaskArchive = registry.Define[TaskArchiveIn, TaskArchiveOut](registry.Verb{

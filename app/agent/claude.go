@@ -1,0 +1,37 @@
+package agent
+
+import (
+	"time"
+
+	"termic/app/settle"
+)
+
+// claude is Claude Code. Facts: 2.1.332, tried 2026-11-29.
+//
+// It reports over OSC 7501 when its query is answered before DA1, and is then right at every checkpoint; its titles
+// then say nothing. Not answered, its titles look idle while it asks for a permission.
+func claude() Definition {
+	return Definition{
+		ID: "claude", Title: "Claude Code",
+		Command: []string{"claude"},
+		Prompt:  PromptArg{Style: PromptPositional},
+		Fresh:   []string{"--session-id", "{session}"},
+		Resume:  []string{"--resume", "{session}"},
+		Bypass: []string{"--dangerously-skip-permissions",
+			"--settings", `{"skipDangerousModePermissionPrompt":true}`},
+		BypassEnv: map[string]string{
+			"CLAUDE_CODE_SANDBOXED": "1", // the directory is trusted: no trust dialog
+			"IS_SANDBOX":            "1", // as uid 0 it exits without this
+		},
+		Version: []string{"--version"},
+		Settle: settle.Rules{
+			Titles: settle.Titles{
+				Working: settle.MustPatterns(`^[◐◑]`),
+				Idle:    settle.MustPatterns(`^✳`),
+			},
+			App:   "claude-code",
+			Quiet: settle.Duration(2 * time.Second),
+			Rank:  []settle.Signal{settle.OSC, settle.Hook, settle.Screen, settle.Title},
+		},
+	}
+}

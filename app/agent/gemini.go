@@ -1,0 +1,33 @@
+package agent
+
+import (
+	"time"
+
+	"termic/app/settle"
+)
+
+// gemini is Gemini CLI. Facts: 0.61.0, tried 2026-11-29; --session-id, --prompt-interactive, --resume and
+// --approval-mode were read in its help and documentation, not run.
+//
+// Titles are all that it gives, and they say Ready while its trust dialog is open.
+func gemini() Definition {
+	return Definition{
+		ID: "gemini", Title: "Gemini CLI",
+		Command:   []string{"gemini"},
+		Prompt:    PromptArg{Style: PromptFlag, Flag: "--prompt-interactive"},
+		Fresh:     []string{"--session-id", "{session}"},
+		Resume:    []string{"--resume", "{session}"},
+		Bypass:    []string{"--approval-mode", "yolo"},
+		BypassEnv: map[string]string{"GEMINI_CLI_TRUST_WORKSPACE": "true"},
+		Version:   []string{"--version"},
+		Settle: settle.Rules{
+			Titles: settle.Titles{
+				Working: settle.MustPatterns(`^✦`),
+				Waiting: settle.MustPatterns(`^✋`),
+				Idle:    settle.MustPatterns(`^◇`),
+			},
+			Quiet: settle.Duration(2 * time.Second),
+			Rank:  []settle.Signal{settle.Hook, settle.Title, settle.Screen},
+		},
+	}
+}

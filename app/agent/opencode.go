@@ -1,0 +1,27 @@
+package agent
+
+import (
+	"time"
+
+	"termic/app/settle"
+)
+
+// opencode is OpenCode. Facts: 1.18.33, tried 2026-11-29; --auto was read in its help, not run.
+//
+// Its titles carry no state, only that its screen is there: a prompt typed before that was lost. Until a plugin
+// reports, quiet is all there is.
+func opencode() Definition {
+	return Definition{
+		ID: "opencode", Title: "OpenCode",
+		Command: []string{"opencode"},
+		Prompt:  PromptArg{Style: PromptFlag, Flag: "--prompt"},
+		Resume:  []string{"--session", "{session}"},
+		Bypass:  []string{"--auto"},
+		Version: []string{"--version"},
+		Settle: settle.Rules{
+			Titles: settle.Titles{Ready: settle.MustPatterns(`^OpenCode`, `^OC \| `)},
+			Quiet:  settle.Duration(2 * time.Second),
+			Rank:   []settle.Signal{settle.Hook, settle.Screen},
+		},
+	}
+}

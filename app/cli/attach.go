@@ -1,0 +1,172 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"sync"
+	"syscall"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"termic/app/ctl"
+	"termic/registry/refusal"
+	"termic/registry/render"
+)
+
+// restoreScreen undoes what a program in the tab may have switched on in this terminal: it was written for a
+// terminal of its own, and goes on without this one.
+const restoreScreen = "\x1b[<99u" + // keyboard: all kitty modes popped
+	"\x1b[>4;0m" + // keyboard: modifyOtherKeys off
+	"\x1b[?1000;1002;1003;1006;1015l" + // mouse reports off
+	"\x1b[?1004;2004;2026l" + // focus reports, bracketed paste, synchronized output off
+	"\x1b[?1l\x1b>" + // cursor keys and keypad as usual
+	"\x1b[?6;69l\x1b[r\x1b[4l\x1b[?7h" + // origin, margins, scroll region, insert mode off; wrapping on
+	"\x1b(B\x0f\x1b[0m" + // US ASCII, no attributes
+	"\x1b[0 q\x1b[?25h" // the cursor's shape, and it is visible
+
+// A screen of its own keeps what was on the terminal before.
+const (
+	enterScreen = "\x1b[?1049h\x1b[2J\x1b[H"
+	leaveScreen = "\x1b[?1049l"
+)
+
+// screen is the terminal while it is handed over.
+type screen struct {
+	in, out *os.File
+	once    sync.Once
+	state   *term.State
+}
+
+// takeOver puts the terminal into raw mode, on a screen of its own. The caller must call restore.
+func takeOver(in, out *os.File) (*screen, error) {
+	state, err := term.MakeRaw(int(in.Fd()))
+	if err != nil {
+		return nil, fmt.Errorf("put the terminal into raw mode: %w", err)
+	}
+	s := &screen{in: in, out: out, state: state}
+	_, _ = io.WriteString(out, enterScreen)
+	return s, nil
+}
+
+// restore gives the terminal back as it was. It may be called several times and from any goroutine.
+func (s *screen) restore() {
+	s.once.Do(func() {
+		_, _ = io.WriteString(s.out, restoreScreen+leaveScreen)
+		_ = term.Restore(int(s.in.Fd()), s.state)
+	})
+}
+
+// guarded runs f in a goroutine of its own. A panic in it ends the program, and the terminal is restored first.
+func (s *screen) guarded(f func()) {
+	go func() {
+		defer func() {
+			if p := recover(); p != nil {
+				s.restore()
+				panic(p)
+			}
+		}()
+		f()
+	}()
+}
+
+// attach connects this terminal to what a stream verb answered with, until the person detaches (nil), what
+// runs in the tab ends (agent_exited), the app goes away or a signal comes.
+func (s *session) attach(ctx context.Context, cmd *cobra.Command, client *ctl.Client, form *render.Form, arguments map[string]any) error {
+	in, inOK := terminal(s.env.Stdin)
+	out, outOK := terminal(s.env.Stdout)
+	if !inOK || !outOK || s.json {
+		return &usageError{command: cmd, reason: "standard input and output must be a terminal, without --json", hint: "use the commands that print, or run this one in a terminal"}
+	}
+	raw, err := encode(arguments)
+	if err != nil {
+		return err
+	}
+	result, err := client.Call(ctx, form.Verb.Name, raw)
+	if err != nil {
+		return err
+	}
+	var opened struct {
+		Ticket string `json:"ticket"`
+	}
+	if err := json.Unmarshal(result, &opened); err != nil {
+		return fmt.Errorf("read the result of %s: %w", form.Verb.CLI.Path, err)
+	}
+	remote, err := client.Open(ctx, opened.Ticket)
+	if err != nil {
+		return err
+	}
+	defer remote.Close()
+	s.note("attached; ctrl-] detaches, and the tab goes on")
+	local, err := takeOver(in, out)
+	if err != nil {
+		return err
+	}
+	defer local.restore()
+	err = connect(ctx, local, remote)
+	local.restore() // before anything is said about how it ended
+	if err == nil {
+		s.note("detached; the tab goes on")
+	}
+	return err
+}
+
+// connect moves keys, output and size between the two until one end is done.
+func connect(ctx context.Context, local *screen, remote *ctl.Terminal) error {
+	ended := make(chan error, 3)
+	local.guarded(func() {
+		status, err := remote.Copy(local.out)
+		if err == nil {
+			err = refusal.Newf(refusal.AgentExited, "attach to another tab, or open one", "what ran in the tab has ended with status %d", status)
+		}
+		ended <- err
+	})
+	// A read of the terminal cannot be ended from here: this goroutine stays until the program does.
+	local.guarded(func() {
+		if typeUntilDetached(local.in, remote) {
+			ended <- nil
+		}
+	})
+	resized := make(chan os.Signal, 1)
+	signal.Notify(resized, syscall.SIGWINCH)
+	defer signal.Stop(resized)
+	resized <- syscall.SIGWINCH // the first size
+	for {
+		select {
+		case err := <-ended:
+			return err
+		case <-ctx.Done():
+			return refusal.New(refusal.Cancelled, "detached by a signal", "")
+		case <-resized:
+			if cols, rows, err := term.GetSize(int(local.out.Fd())); err == nil {
+				_ = remote.Resize(cols, rows) // if it fails, Copy fails too, and says why
+			}
+		}
+	}
+}
+
+// typeUntilDetached sends what is typed, and returns true when the person detached or the terminal is gone.
+// It returns false when nothing more can be sent: why is for the goroutine to say that reads.
+func typeUntilDetached(in io.Reader, remote *ctl.Terminal) bool {
+	buf := make([]byte, 32<<10)
+	for {
+		n, err := in.Read(buf)
+		typed := buf[:n]
+		at := detachAt(typed)
+		if at >= 0 {
+			typed = typed[:at]
+		}
+		if len(typed) > 0 {
+			if err := remote.Type(typed); err != nil {
+				return false
+			}
+		}
+		if at >= 0 || err != nil {
+			return true
+		}
+	}
+}

@@ -1,0 +1,170 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"termic/registry/render"
+)
+
+// result prints a verb's result: the JSON document, or text after the form's members.
+func (p *printer) result(form *render.Form, raw json.RawMessage) error {
+	if p.json {
+		return p.document(raw)
+	}
+	values, err := decode(raw)
+	if err != nil {
+		return fmt.Errorf("read the result of %s: %w", form.Verb.CLI.Path, err)
+	}
+	for _, m := range form.Result {
+		if text, _ := values[m.Name].(string); m.Raw && text != "" {
+			p.remark(form.Result, values)
+			return p.raw(text)
+		}
+	}
+	return p.write(p.layOut(form.Result, values))
+}
+
+// decode reads a JSON object, numbers as they are written.
+func decode(raw json.RawMessage) (map[string]any, error) {
+	decoder := json.NewDecoder(bytes.NewReader(raw))
+	decoder.UseNumber()
+	var values map[string]any
+	return values, decoder.Decode(&values)
+}
+
+// raw prints a text as it is, made harmless for a terminal, with a line break at its end.
+func (p *printer) raw(text string) error {
+	if p.toTerminal() {
+		text = visible(text, true)
+	}
+	if !strings.HasSuffix(text, "\n") {
+		text += "\n"
+	}
+	return p.write(text)
+}
+
+// remark says what is true beside a raw text, in the words of its description: "the patch … was cut".
+func (p *printer) remark(members []render.Member, values map[string]any) {
+	for _, m := range members {
+		if holds, _ := values[m.Name].(bool); holds {
+			p.note("%s", m.Doc)
+		}
+	}
+}
+
+// layOut returns keys and values, then each list of objects as a table. An only list that is empty is a note.
+func (p *printer) layOut(members []render.Member, values map[string]any) string {
+	var pairs [][2]string
+	var tables []string
+	var empty []string
+	collect(members, values, func(m render.Member, value any) {
+		if m.Kind != render.Objects {
+			if text := cell(value, "\n"); text != "" {
+				pairs = append(pairs, [2]string{m.Name, text})
+			}
+			return
+		}
+		if items, _ := value.([]any); len(items) > 0 {
+			tables = append(tables, tabulate(m.Members, items).String(p.cols))
+		} else {
+			empty = append(empty, m.Name)
+		}
+	})
+	if len(pairs) == 0 && len(tables) == 0 {
+		for _, name := range empty {
+			p.note("no %s", name)
+		}
+	}
+	sections := tables
+	if len(pairs) > 0 {
+		sections = append([]string{align(pairs)}, tables...)
+	}
+	return strings.Join(sections, "\n")
+}
+
+// collect calls add for every member that is shown; those of a single object stand for it.
+func collect(members []render.Member, values map[string]any, add func(render.Member, any)) {
+	for _, m := range members {
+		value, there := values[m.Name]
+		switch {
+		case m.Hidden || !there:
+		case m.Kind == render.Object:
+			inner, _ := value.(map[string]any)
+			collect(m.Members, inner, add)
+		default:
+			add(m, value)
+		}
+	}
+}
+
+// tabulate returns the items' columns; all of their plain members where none is marked.
+func tabulate(members []render.Member, items []any) table {
+	var columns, plain []render.Member
+	for _, m := range members {
+		if m.Column {
+			columns = append(columns, m)
+		}
+		if !m.Hidden && m.Kind != render.Object && m.Kind != render.Objects {
+			plain = append(plain, m)
+		}
+	}
+	if len(columns) == 0 {
+		columns = plain
+	}
+	var t table
+	head := make([]string, len(columns))
+	for i, m := range columns {
+		head[i] = strings.ToUpper(m.Name)
+		t.right = append(t.right, m.Kind == render.Integer)
+	}
+	t.rows = append(t.rows, head)
+	for _, item := range items {
+		values, _ := item.(map[string]any)
+		row := make([]string, len(columns))
+		for i, m := range columns {
+			row[i] = cell(values[m.Name], ", ")
+		}
+		t.rows = append(t.rows, row)
+	}
+	return t
+}
+
+// align returns lines of key and value; further lines of a value stand under its first.
+func align(pairs [][2]string) string {
+	width := 0
+	for _, pair := range pairs {
+		width = max(width, len(pair[0]))
+	}
+	var b strings.Builder
+	for _, pair := range pairs {
+		key := pair[0]
+		for line := range strings.SplitSeq(pair[1], "\n") {
+			fmt.Fprintf(&b, "%-*s%s%s\n", width, key, columnGap, line)
+			key = ""
+		}
+	}
+	return b.String()
+}
+
+// cell returns a value as text, the items of a list with separator between them.
+func cell(value any, separator string) string {
+	switch v := value.(type) {
+	case nil:
+		return ""
+	case bool:
+		if v {
+			return "yes"
+		}
+		return "no"
+	case []any:
+		var items []string
+		for _, item := range v {
+			items = append(items, cell(item, separator))
+		}
+		return strings.Join(items, separator)
+	}
+	return visible(fmt.Sprint(value), false)
+}

@@ -1,0 +1,210 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strconv"
+	"sync"
+	"time"
+
+	"termic/app/settings"
+	"termic/app/store"
+	"termic/app/task"
+	"termic/mcpserver"
+	"termic/registry"
+	"termic/registry/grant"
+	"termic/registry/ident"
+	"termic/registry/refusal"
+	"termic/sandbox/capability"
+)
+
+// The advertisement of the endpoint, in the data directory. Both files are there exactly while it serves.
+const (
+	mcpTokenFile = "mcp-token"
+	mcpPortFile  = "mcp-port"
+)
+
+// lastPort remembers the port between runs, since clients hold the address in their configuration.
+var lastPort = store.Define[int]("endpoint", 1)
+
+// endpoint switches the MCP listener on and off and keeps what depends on it true: the advertisement, the
+// outside clients' token, the tasks' tokens. A token is minted after the port is bound and ends with the
+// binding (I3).
+type endpoint struct {
+	store    *store.Store
+	settings *settings.Settings
+	book     *grant.Book
+	server   *mcpserver.Endpoint
+	log      *slog.Logger
+
+	// switching is held while the endpoint is switched, so that two switches never mix. Taken before mu.
+	switching sync.Mutex
+
+	mu     sync.Mutex
+	url    string                // empty while nothing serves
+	why    string                // why it does not serve although it should
+	tokens map[ident.Task]string // of the tasks that got one since the port was bound
+}
+
+func newEndpoint(s *store.Store, set *settings.Settings, book *grant.Book, server *mcpserver.Server, log *slog.Logger) *endpoint {
+	e := &endpoint{store: s, settings: set, book: book, log: log, server: &mcpserver.Endpoint{Server: server}}
+	e.server.Ended = func(err error) {
+		e.log.Error("endpoint ended", "cause", err)
+		e.switching.Lock()
+		defer e.switching.Unlock()
+		e.stop("the listener ended: switch it off and on again")
+	}
+	return e
+}
+
+// Apply makes the endpoint serve or not, as the settings say. It implements handlers.Endpoint.
+func (e *endpoint) Apply(ctx context.Context) error {
+	e.switching.Lock()
+	defer e.switching.Unlock()
+	if !e.settings.Bool(settings.MCPEnabled) {
+		e.stop("")
+		return nil
+	}
+	port, err := e.port()
+	if err != nil {
+		return err
+	}
+	if address, serving := e.server.Address(); serving {
+		if port == 0 || int(address.Port()) == port {
+			return nil
+		}
+		e.stop("")
+	}
+	return e.start(ctx, port)
+}
+
+// port is the one to bind: the person's choice, else the last one, else (0) any.
+func (e *endpoint) port() (int, error) {
+	if port := e.settings.Int(settings.MCPPort); port != 0 {
+		return port, nil
+	}
+	port, err := lastPort.Load(e.store)
+	if err != nil {
+		return 0, fmt.Errorf("read the endpoint's last port: %w", err)
+	}
+	return port, nil
+}
+
+func (e *endpoint) start(ctx context.Context, port int) error {
+	address, err := e.server.Start(ctx, port)
+	if err != nil {
+		why := "the port could not be bound"
+		if errors.Is(err, mcpserver.ErrPortTaken) {
+			why = fmt.Sprintf("port %d is taken by another program", port)
+		}
+		e.stop(why)
+		return refusal.New(refusal.Unavailable, why+", so the endpoint does not serve",
+			"free the port, or set mcp.port to another and register your clients again").Because(err)
+	}
+	if err := e.advertise(int(address.Port())); err != nil {
+		e.stop("its token could not be written")
+		return err
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.url, e.why, e.tokens = mcpserver.URL(address), "", map[ident.Task]string{}
+	return nil
+}
+
+// advertise mints the outside clients' token and writes token and port where clients look for them.
+func (e *endpoint) advertise(port int) error {
+	if err := lastPort.Save(e.store, port); err != nil {
+		return err
+	}
+	token, _ := e.book.Issue(grant.Grant{
+		Scope: registry.Full, Ceiling: registry.Destructive, Limit: capability.Unbounded(), Channel: grant.HostPort, Name: "client",
+	})
+	if err := e.store.WriteSecret(mcpTokenFile, token); err != nil {
+		return err
+	}
+	return e.store.WriteSecret(mcpPortFile, strconv.Itoa(port))
+}
+
+// stopTimeout is how long answers under way may take once the endpoint is switched off.
+const stopTimeout = 5 * time.Second
+
+// Off ends the endpoint and every token of it. It needs no disk to be done; implements handlers.Endpoint.
+// The tokens end before anything is waited for.
+func (e *endpoint) Off() {
+	e.revokeAll("")
+	e.switching.Lock()
+	defer e.switching.Unlock()
+	e.stop("")
+}
+
+// revokeAll ends every token of the host port, and says why nothing serves.
+func (e *endpoint) revokeAll(why string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.url, e.why, e.tokens = "", why, nil
+	e.book.Revoke(func(g grant.Grant) bool { return g.Channel == grant.HostPort })
+}
+
+// stop takes power away in the order in which it is held: first the tokens, then the listener, then the
+// advertisement, so that no step waits for one that could fail; e.switching is held.
+func (e *endpoint) stop(why string) {
+	e.revokeAll(why)
+	ctx, cancel := context.WithTimeout(context.Background(), stopTimeout)
+	defer cancel()
+	if err := e.server.Stop(ctx); err != nil {
+		e.log.Error("endpoint not stopped in time", "cause", err)
+	}
+	e.withdraw()
+}
+
+// withdraw removes the advertisement.
+func (e *endpoint) withdraw() {
+	for _, name := range []string{mcpTokenFile, mcpPortFile} {
+		if err := e.store.RemoveSecret(name); err != nil {
+			e.log.Error("advertisement not removed", "file", name, "cause", err)
+		}
+	}
+}
+
+// State returns the address that it serves at, or why it does not although it should.
+func (e *endpoint) State() (url, why string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.url, e.why
+}
+
+// Task returns what a task's agents need for the control plane; it implements task.Credentials. Only a task
+// without a cage gets a token: it is a full one, which may never be inside a cage (I2).
+func (e *endpoint) Task(record task.Record) (url, token string, ok bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.url == "" || record.Mode != capability.Off {
+		return "", "", false
+	}
+	if token = e.tokens[record.ID]; token == "" {
+		token, _ = e.book.Issue(grant.Grant{
+			Task: record.ID, Projects: append([]ident.Project{record.Project}, record.Projects...),
+			Scope: registry.Full, Ceiling: registry.Destructive, Limit: capability.Unbounded(), Channel: grant.HostPort, Name: "task",
+		})
+		e.tokens[record.ID] = token
+	}
+	return e.url, token, true
+}
+
+// Revoke ends a task's token; it implements task.Credentials.
+func (e *endpoint) Revoke(id ident.Task) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	delete(e.tokens, id)
+	e.book.Revoke(func(g grant.Grant) bool { return g.Task == id })
+}
+
+// hostAuth is the book as the host listener sees it: tokens that are valid on another channel are unknown here.
+type hostAuth struct{ book *grant.Book }
+
+// Caller implements mcpserver.Auth.
+func (a hostAuth) Caller(token string) (registry.Caller, bool) {
+	return a.book.Caller(grant.HostPort, token)
+}

@@ -1,0 +1,336 @@
+package git
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+)
+
+// ArchiveOptions say what to archive, and where.
+type ArchiveOptions struct {
+	Dir string // the checkout
+	ID  string // names the refs: refs/termic/<ID>/…; letters, digits, "-", "_", "."
+	// Store is the path of a bare repository of ours, one a project, made when it
+	// is missing. It borrows the project's objects.
+	Store string
+	// Branches are kept although HEAD may be elsewhere (a rebase in progress).
+	Branches []string
+	// LeaveOut are nested repositories, as NestedRepositoryError names them, that
+	// the person agreed to lose.
+	LeaveOut []string
+}
+
+// archiveVersion is the version of the Archived record.
+const archiveVersion = 1
+
+// Archived is what Restore needs to bring a checkout back. It is plain data: the
+// caller keeps it.
+type Archived struct {
+	Version int       `json:"version"`
+	ID      string    `json:"id"`
+	Dir     string    `json:"dir"`
+	Store   string    `json:"store"`
+	When    time.Time `json:"when"`
+
+	Branch   string         `json:"branch,omitempty"` // "" when detached
+	Head     OID            `json:"head,omitempty"`   // "" when the branch had no commit
+	Branches map[string]OID `json:"branches,omitempty"`
+
+	// Commits in the store, each with Head as its parent: the staged state, the
+	// files with untracked ones, and what else git keeps for one checkout.
+	Index    OID `json:"index"`
+	Worktree OID `json:"worktree"`
+	State    OID `json:"state"`
+	// Their trees.
+	IndexTree    OID `json:"index_tree"`
+	WorktreeTree OID `json:"worktree_tree"`
+	StateTree    OID `json:"state_tree"`
+	// Commits pinned in the project as refs/termic/<ID>/keep/<oid>.
+	Pins []OID `json:"pins,omitempty"`
+
+	Unmerged   bool   `json:"unmerged,omitempty"`    // the index held conflicts
+	InProgress string `json:"in_progress,omitempty"` // as in Status
+
+	// Not kept: files that ignore rules name, and files that are no contents.
+	IgnoredFiles        int      `json:"ignored_files"`
+	IgnoredBytes        int64    `json:"ignored_bytes"`
+	IgnoredMore         bool     `json:"ignored_more,omitempty"`         // counting stopped early
+	IgnoredRepositories []string `json:"ignored_repositories,omitempty"` // at most 100
+	Special             []string `json:"special,omitempty"`              // FIFOs and sockets in place of tracked files
+	LeftOut             []string `json:"left_out,omitempty"`
+}
+
+// Detached reports whether HEAD was at a commit rather than on a branch.
+func (a *Archived) Detached() bool { return a.Branch == "" }
+
+// UnkeepableError names changed files that could not be kept: unreadable ones,
+// and names that git refuses (".git" in any case).
+type UnkeepableError struct{ Paths []string }
+
+// ErrUnkeepable is what errors.Is finds in an *UnkeepableError.
+var ErrUnkeepable = errors.New("files cannot be kept")
+
+func (e *UnkeepableError) Error() string { return fmt.Sprintf("%v: %q", ErrUnkeepable, e.Paths) }
+
+// Is makes errors.Is(err, ErrUnkeepable) true.
+func (e *UnkeepableError) Is(target error) bool { return target == ErrUnkeepable }
+
+// ErrBadID means that an id cannot be part of a ref name.
+var ErrBadID = errors.New("not usable as an id")
+
+var idRE = regexp.MustCompile(`^[A-Za-z0-9](?:[A-Za-z0-9_-]|\.[A-Za-z0-9_-]){0,99}$`)
+
+func checkID(id string) error {
+	if !idRE.MatchString(id) || strings.HasSuffix(id, ".lock") {
+		return fmt.Errorf("id %q: %w", clip(id, 80), ErrBadID)
+	}
+	return nil
+}
+
+// Archive keeps all work of a checkout, so that it can be removed and brought
+// back: HEAD, its branch, every commit that only this checkout's reflog and
+// private refs reach, the staged state, and all files that are not ignored, byte
+// for byte. It removes nothing and changes nothing in the checkout. Pins are
+// made in the project and never overwritten; the rest is one pack in the store.
+// Everything that was written has been read back when it returns.
+//
+// It returns *NestedRepositoryError, *UnkeepableError, ErrBusy when the checkout
+// changes meanwhile, ErrNotWorktree, ErrBadID. Empty directories and the
+// state of an operation in progress are kept; ignored files and permissions other
+// than the executable bit are not. Stashes belong to the repository and stay there.
+func (r *Repo) Archive(ctx context.Context, o ArchiveOptions) (Archived, error) {
+	a, err := r.archive(ctx, o)
+	if err != nil {
+		return Archived{}, fmt.Errorf("archive %s: %w", o.Dir, err)
+	}
+	return a, nil
+}
+
+func (r *Repo) archive(ctx context.Context, o ArchiveOptions) (Archived, error) {
+	if err := checkID(o.ID); err != nil {
+		return Archived{}, err
+	}
+	v, err := r.view(ctx, o.Dir)
+	if err != nil {
+		return Archived{}, err
+	}
+	st, err := r.openStore(ctx, o.Store)
+	if err != nil {
+		return Archived{}, err
+	}
+	sc, err := r.newScratchIn(ctx, st.temp(), v, exact)
+	if err != nil {
+		return Archived{}, err
+	}
+	defer sc.remove()
+
+	a := Archived{Version: archiveVersion, ID: o.ID, Dir: v.dir, Store: st.dir, When: time.Now().UTC().Truncate(time.Second),
+		Branch: v.head.branch, Head: v.head.oid}
+	if a.InProgress, err = v.inProgress(); err != nil {
+		return Archived{}, err
+	}
+	state, err := readState(v.gitDir)
+	if err != nil {
+		return Archived{}, err
+	}
+	if err := r.pinAll(ctx, o, v, state, &a); err != nil {
+		return Archived{}, err
+	}
+	if err := sc.keep(ctx, o, r.ownModules(v), state, &a); err != nil {
+		return Archived{}, err
+	}
+	if err := st.take(ctx, sc, &a); err != nil {
+		return Archived{}, err
+	}
+	if err := r.verifyArchive(ctx, st, &a); err != nil {
+		return Archived{}, err
+	}
+	return a, r.unchanged(ctx, v, sc)
+}
+
+// unchanged returns ErrBusy when the checkout is not, or no longer, what was
+// archived: git may also pass over a path with a message and success.
+func (r *Repo) unchanged(ctx context.Context, v view, sc *scratch) error {
+	h, err := r.readHead(ctx, v.gitDir)
+	if err != nil {
+		return err
+	}
+	if h != v.head {
+		return fmt.Errorf("HEAD moved: %w", ErrBusy)
+	}
+	return sc.settled(ctx)
+}
+
+// settled returns ErrBusy unless the scratch index is the state of the checkout.
+func (s *scratch) settled(ctx context.Context) error {
+	c, err := s.changed(ctx)
+	if err != nil {
+		return err
+	}
+	var rest []string
+	for _, p := range append(c.tracked, c.untracked...) {
+		if !strings.HasSuffix(p, "/") {
+			rest = append(rest, p)
+		}
+	}
+	if len(rest) > 0 {
+		return fmt.Errorf("%q: %w", rest[:min(len(rest), 5)], ErrBusy)
+	}
+	return nil
+}
+
+// keep writes index, files and state as commits into the scratch objects.
+func (s *scratch) keep(ctx context.Context, o ArchiveOptions, modules []string, state map[string][]byte, a *Archived) error {
+	found, err := s.survey(ctx)
+	if err != nil {
+		return err
+	}
+	found.nested = append(found.nested, modules...)
+	for _, p := range found.nested {
+		if slices.Contains(o.LeaveOut, p) {
+			a.LeftOut = append(a.LeftOut, p)
+		}
+	}
+	if len(a.LeftOut) < len(found.nested) {
+		return &NestedRepositoryError{Paths: found.nested}
+	}
+	a.IgnoredFiles, a.IgnoredBytes, a.IgnoredMore, a.IgnoredRepositories = found.ignoredFiles, found.ignoredBytes, found.ignoredMore, found.ignoredRepos
+
+	extra, err := s.keepIndex(ctx, a)
+	if err != nil {
+		return err
+	}
+	extra.emptyDirs = found.emptyDirs
+	if err := s.keepFiles(ctx, a); err != nil {
+		return err
+	}
+	return s.keepState(ctx, state, extra, a)
+}
+
+// indexExtra is what a tree cannot say about an index.
+type indexExtra struct {
+	unmerged  []byte   // `ls-files --unmerged -z`
+	intended  []string // intent-to-add paths
+	emptyDirs []string
+}
+
+// keepIndex commits the staged state. Where it holds conflicts, the tree has the
+// first side that exists (ours before theirs before base), and all sides are
+// returned to be kept beside it.
+func (s *scratch) keepIndex(ctx context.Context, a *Archived) (indexExtra, error) {
+	var x indexExtra
+	raw, err := s.run(ctx, call{args: []string{"diff-files", "-z", "--name-status", "--no-renames", "--diff-filter=A", "--ignore-submodules=all"}})
+	if err != nil {
+		return x, err
+	}
+	fields := splitNUL(raw)
+	for i := 1; i < len(fields); i += 2 {
+		x.intended = append(x.intended, fields[i])
+	}
+	if x.unmerged, err = s.run(ctx, call{args: []string{"ls-files", "--unmerged", "-z"}}); err != nil {
+		return x, err
+	}
+	index := filepath.Join(s.dir, "index")
+	env := []string{"GIT_INDEX_FILE=" + index}
+	if len(x.unmerged) > 0 {
+		a.Unmerged = true
+		merged := filepath.Join(s.dir, "index-merged")
+		if err := copyFile(index, merged); err != nil {
+			return x, err
+		}
+		env = []string{"GIT_INDEX_FILE=" + merged}
+		_, err := s.run(ctx, call{args: []string{"update-index", "-z", "--index-info"}, env: env, stdin: strings.NewReader(pickSides(x.unmerged, s.none))})
+		if err != nil {
+			return x, err
+		}
+	}
+	a.Index, a.IndexTree, err = s.commit(ctx, env, a, "index")
+	return x, err
+}
+
+// pickSides turns unmerged entries into one plain entry a path.
+func pickSides(unmerged []byte, none string) string {
+	rank := map[string]int{"2": 3, "3": 2, "1": 1}
+	type side struct {
+		entry string
+		rank  int
+	}
+	best := map[string]side{}
+	var order []string
+	for _, rec := range splitNUL(unmerged) {
+		meta, path, _ := strings.Cut(rec, "\t")
+		f := strings.Fields(meta) // mode, oid, stage
+		if len(f) != 3 {
+			continue
+		}
+		if _, ok := best[path]; !ok {
+			order = append(order, path)
+		}
+		if n := rank[f[2]]; n > best[path].rank {
+			best[path] = side{f[0] + " " + f[1] + " 0\t" + path, n}
+		}
+	}
+	var b strings.Builder
+	for _, p := range order {
+		fmt.Fprintf(&b, "0 %s\t%s\x00%s\x00", none, p, best[p].entry)
+	}
+	return b.String()
+}
+
+// keepFiles commits the files of the checkout.
+func (s *scratch) keepFiles(ctx context.Context, a *Archived) error {
+	left, err := s.stageAll(ctx, limits{})
+	if err != nil {
+		return err
+	}
+	var lost []string
+	for path, l := range left {
+		switch {
+		case l.why == special:
+			a.Special = append(a.Special, path)
+		case l.why != nested: // those were surveyed
+			lost = append(lost, path)
+		}
+	}
+	slices.Sort(a.Special)
+	if len(lost) > 0 {
+		slices.Sort(lost)
+		return &UnkeepableError{Paths: lost[:min(len(lost), 100)]}
+	}
+	a.Worktree, a.WorktreeTree, err = s.commit(ctx, nil, a, "worktree")
+	return err
+}
+
+// identity signs the commits of an archive.
+var identity = []string{
+	"GIT_AUTHOR_NAME=termic", "GIT_AUTHOR_EMAIL=termic@localhost",
+	"GIT_COMMITTER_NAME=termic", "GIT_COMMITTER_EMAIL=termic@localhost",
+}
+
+// commit writes the index that env names as a tree, and a commit of it.
+// Objects that a partial clone never fetched may be missing from the tree.
+func (s *scratch) commit(ctx context.Context, env []string, a *Archived, what string) (commit, tree OID, err error) {
+	out, err := s.run(ctx, call{args: []string{"write-tree", "--missing-ok"}, env: env, timeout: archiveTimeout})
+	if err != nil {
+		return "", "", err
+	}
+	tree = OID(strings.TrimSpace(string(out)))
+	args := []string{"commit-tree", string(tree), "-m", fmt.Sprintf("%s of %s\n\nArchived from %s", what, a.ID, a.Dir)}
+	if a.Head != "" {
+		args = append(args, "-p", string(a.Head))
+	}
+	out, err = s.run(ctx, call{args: args, env: append(slices.Clone(identity), env...)})
+	if err != nil {
+		return "", "", err
+	}
+	commit = OID(strings.TrimSpace(string(out)))
+	if !tree.Valid() || !commit.Valid() {
+		return "", "", fmt.Errorf("unexpected answer of git for the %s", what)
+	}
+	return commit, tree, nil
+}

@@ -1,0 +1,289 @@
+package git
+
+import (
+	"context"
+	"fmt"
+	"sort"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+const (
+	// defaultPatch is how much of a patch is returned unless asked otherwise.
+	defaultPatch = 1 << 20 // 1 MiB
+	// mostPatch is the most that may be asked for.
+	mostPatch = 32 << 20
+	// diffTotal bounds how many bytes of changed files one Diff reads.
+	diffTotal   = 256 << 20
+	diffTimeout = 2 * time.Minute
+	// archiveTimeout bounds one call that hashes or packs a whole checkout.
+	archiveTimeout = 30 * time.Minute
+)
+
+// DiffOptions narrow a diff. The zero value means the whole checkout, 3 lines of
+// context and at most 1 MiB of patch.
+type DiffOptions struct {
+	MaxBytes     int    // of Patch; 0 is 1 MiB, at most 32 MiB
+	ContextLines int    // 0 is 3; negative is none
+	Path         string // only this file or directory, relative to the top level
+}
+
+// Kinds of changes.
+const (
+	Added       = "added"
+	Modified    = "modified"
+	Deleted     = "deleted"
+	Renamed     = "renamed"
+	TypeChanged = "typechanged" // a file became a link, or the like
+)
+
+// FileChange is one changed file. Paths are git's bytes, as in FileStatus.
+type FileChange struct {
+	Path, OldPath  string // OldPath only when renamed
+	Kind           string
+	Added, Removed int  // lines; 0 for binary, large and unreadable files
+	Binary         bool // git sees no text
+	Large          bool // more than 10 MiB, or beyond 256 MiB in all: not read
+	Unreadable     bool // could not be opened, is no file (FIFO, socket), or has a name that git refuses: not read
+	Nested         bool // a repository of its own: not looked into
+}
+
+// Diff is what differs between a commit and a checkout.
+type Diff struct {
+	Files     []FileChange // at most 20,000, by path
+	Patch     string       // valid UTF-8; a byte that is none stands as \xNN, see Escaped
+	Escaped   bool         // Patch holds at least one such byte
+	Truncated bool         // Patch was cut at a line, or Files are not all
+}
+
+// Diff returns everything that differs between the commit base and the files of
+// the checkout at dir, committed or not, untracked files included, ignored ones
+// not. It changes neither the repository nor its index, and runs no program
+// that the repository or the checkout names. It returns ErrNotWorktree for a
+// directory that is no checkout of this repository, ErrBusy when files keep changing.
+func (r *Repo) Diff(ctx context.Context, dir string, base OID, o DiffOptions) (Diff, error) {
+	d, err := r.diff(ctx, dir, base, o)
+	if err != nil {
+		return Diff{}, fmt.Errorf("diff of %s: %w", dir, err)
+	}
+	return d, nil
+}
+
+func (r *Repo) diff(ctx context.Context, dir string, base OID, o DiffOptions) (Diff, error) {
+	if !base.Valid() {
+		return Diff{}, fmt.Errorf("base %q: %w", clip(string(base), 80), ErrBadRef)
+	}
+	if strings.Contains(o.Path, "\x00") || strings.HasPrefix(o.Path, "/") {
+		return Diff{}, fmt.Errorf("%q: %w", clip(o.Path, 80), ErrBadPath)
+	}
+	v, err := r.view(ctx, dir)
+	if err != nil {
+		return Diff{}, err
+	}
+	if _, err := r.Resolve(ctx, string(base)); err != nil {
+		return Diff{}, err
+	}
+	sc, err := r.newScratch(ctx, v, asPerson)
+	if err != nil {
+		return Diff{}, err
+	}
+	defer sc.remove()
+	left, err := sc.stageAll(ctx, limits{file: bigFile, total: diffTotal})
+	if err != nil {
+		return Diff{}, err
+	}
+	d, err := sc.listChanges(ctx, base, o)
+	if err != nil {
+		return Diff{}, err
+	}
+	d.addLeftOut(left, o.Path)
+	if len(d.Files) > maxFiles {
+		d.Files, d.Truncated = d.Files[:maxFiles], true
+	}
+	return d, sc.patch(ctx, base, o, &d)
+}
+
+// diffArgs compare base with the scratch index, running no program.
+func diffArgs(base OID, o DiffOptions, format ...string) []string {
+	args := append([]string{"diff", "--cached", "--no-color", "--no-ext-diff", "--no-textconv", "--ignore-submodules=all", "--find-renames", "-l1000"}, format...)
+	args = append(args, "--end-of-options", string(base), "--")
+	if o.Path != "" {
+		args = append(args, o.Path)
+	}
+	return args
+}
+
+func (s *scratch) listChanges(ctx context.Context, base OID, o DiffOptions) (Diff, error) {
+	out, err := s.run(ctx, call{timeout: diffTimeout, args: diffArgs(base, o, "--raw", "--numstat", "-z")})
+	if err != nil {
+		return Diff{}, err
+	}
+	files, err := parseChanges(string(out))
+	return Diff{Files: files}, err
+}
+
+// patch fills in the text, cut at the limit.
+func (s *scratch) patch(ctx context.Context, base OID, o DiffOptions, d *Diff) error {
+	limit := o.MaxBytes
+	switch {
+	case limit <= 0:
+		limit = defaultPatch
+	case limit > mostPatch:
+		limit = mostPatch
+	}
+	lines := o.ContextLines
+	switch {
+	case lines == 0:
+		lines = 3
+	case lines < 0:
+		lines = 0
+	}
+	out, cut, err := s.git.runCut(ctx, call{seal: s, write: true, cut: true, limit: int64(limit), timeout: diffTimeout,
+		args: diffArgs(base, o, "--patch", "--src-prefix=a/", "--dst-prefix=b/", "--unified="+strconv.Itoa(min(lines, 1000)))})
+	if err != nil {
+		return err
+	}
+	text := string(out)
+	if cut {
+		text = text[:strings.LastIndexByte(text, '\n')+1]
+	}
+	d.Patch, d.Escaped = escapeInvalid(text)
+	if len(d.Patch) > limit { // escapes are longer than what they stand for
+		d.Patch, cut = d.Patch[:strings.LastIndexByte(d.Patch[:limit], '\n')+1], true
+	}
+	d.Truncated = d.Truncated || cut
+	return nil
+}
+
+// escapeInvalid writes each byte that is part of no UTF-8 character as \xNN.
+func escapeInvalid(s string) (string, bool) {
+	if utf8.ValidString(s) {
+		return s, false
+	}
+	var b strings.Builder
+	for i := 0; i < len(s); {
+		c, n := utf8.DecodeRuneInString(s[i:])
+		if c == utf8.RuneError && n == 1 {
+			fmt.Fprintf(&b, `\x%02X`, s[i])
+		} else {
+			b.WriteString(s[i : i+n])
+		}
+		i += n
+	}
+	return b.String(), true
+}
+
+// parseChanges reads `diff --raw --numstat -z`: all raw records, then the line
+// counts of the same files. It takes any input: what it does not know is an error.
+func parseChanges(out string) ([]FileChange, error) {
+	var files []FileChange
+	at := map[string]int{}
+	next := func() (string, bool) {
+		rec, rest, ok := strings.Cut(out, "\x00")
+		out = rest
+		return rec, ok
+	}
+	for out != "" {
+		rec, _ := next()
+		bad := fmt.Errorf("unexpected diff record %q", clip(rec, 80))
+		if strings.HasPrefix(rec, ":") {
+			f, renamed, ok := rawChange(rec)
+			if !ok {
+				return nil, bad
+			}
+			if renamed {
+				if f.OldPath, ok = next(); !ok {
+					return nil, bad
+				}
+			}
+			if f.Path, ok = next(); !ok || f.Path == "" {
+				return nil, bad
+			}
+			at[f.Path] = len(files)
+			files = append(files, f)
+			continue
+		}
+		parts := strings.SplitN(rec, "\t", 3)
+		if len(parts) != 3 {
+			return nil, bad
+		}
+		path := parts[2]
+		if path == "" { // renamed: old and new path follow
+			next()
+			path, _ = next()
+		}
+		i, ok := at[path]
+		if !ok {
+			return nil, bad
+		}
+		if err := files[i].count(parts[0], parts[1]); err != nil {
+			return nil, bad
+		}
+	}
+	return files, nil
+}
+
+// rawChange reads ":oldmode newmode old new X[score]".
+func rawChange(rec string) (f FileChange, renamed, ok bool) {
+	parts := strings.Split(rec, " ")
+	if len(parts) != 5 || parts[4] == "" {
+		return f, false, false
+	}
+	switch parts[4][0] {
+	case 'A':
+		f.Kind = Added
+	case 'D':
+		f.Kind = Deleted
+	case 'M', 'U':
+		f.Kind = Modified
+	case 'T':
+		f.Kind = TypeChanged
+	case 'R', 'C':
+		f.Kind, renamed = Renamed, true
+	default:
+		return f, false, false
+	}
+	return f, renamed, true
+}
+
+func (f *FileChange) count(added, removed string) (err error) {
+	if added == "-" && removed == "-" {
+		f.Binary = true
+		return nil
+	}
+	if f.Added, err = strconv.Atoi(added); err == nil {
+		f.Removed, err = strconv.Atoi(removed)
+	}
+	return err
+}
+
+// addLeftOut adds the files that were not read. One that git lists already (it
+// also changed in a commit) is marked.
+func (d *Diff) addLeftOut(left map[string]leftOut, only string) {
+	at := map[string]int{}
+	for i, f := range d.Files {
+		at[f.Path] = i
+	}
+	only = strings.TrimSuffix(only, "/")
+	for path, l := range left {
+		if only != "" && path != only && !strings.HasPrefix(path, only+"/") {
+			continue
+		}
+		i, ok := at[path]
+		if !ok {
+			i = len(d.Files)
+			kind := Added
+			if l.tracked {
+				kind = Modified
+			}
+			d.Files = append(d.Files, FileChange{Path: path, Kind: kind})
+		}
+		f := &d.Files[i]
+		f.Large = f.Large || l.why == large
+		f.Unreadable = f.Unreadable || l.why == unreadable || l.why == special || l.why == refused
+		f.Nested = f.Nested || l.why == nested
+	}
+	sort.Slice(d.Files, func(i, j int) bool { return d.Files[i].Path < d.Files[j].Path })
+}

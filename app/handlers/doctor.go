@@ -1,0 +1,86 @@
+package handlers
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"time"
+
+	"termic/registry"
+	"termic/registry/verbs"
+)
+
+func (s Services) bindDoctor(r *registry.Router) { bind(r, verbs.Doctor, s.doctor) }
+
+func (s Services) doctor(ctx context.Context, _ registry.Call, _ verbs.None) (verbs.DoctorOut, error) {
+	checks := []verbs.Check{
+		{Name: "termic", State: "ok", Evidence: s.Version},
+		platform(),
+		{Name: "git", State: "ok", Evidence: s.Git.Version().String() + " at " + s.Git.Path()},
+	}
+	checks = append(checks, s.dataChecks()...)
+	checks = append(checks, s.endpointCheck())
+	checks = append(checks, s.agentChecks(ctx)...)
+	return verbs.DoctorOut{Checks: checks}, nil
+}
+
+func platform() verbs.Check {
+	check := verbs.Check{Name: "platform", State: "ok", Evidence: runtime.GOOS + "/" + runtime.GOARCH}
+	if runtime.GOOS != "linux" {
+		check.State, check.Remedy = "warning", "this version was run on Linux only; report what does not work"
+	}
+	return check
+}
+
+// dataChecks looks at the data directory and at what could not be read in it.
+func (s Services) dataChecks() []verbs.Check {
+	checks := []verbs.Check{{Name: "data", State: "ok", Evidence: s.Store.Dir()}}
+	for _, problem := range s.Store.Problems() {
+		check := verbs.Check{Name: "data file", State: "failed", Evidence: problem.File + " could not be used", Remedy: "look at " + problem.Kept}
+		if problem.Kept == "" {
+			check.Remedy = "it is still in its place; repair or remove it"
+		}
+		checks = append(checks, check)
+	}
+	for _, record := range s.Tasks.List() {
+		if record.Trouble != "" {
+			checks = append(checks, verbs.Check{Name: "task " + record.Name, State: "warning", Evidence: record.Trouble, Remedy: "look at " + record.Dir})
+		}
+	}
+	return checks
+}
+
+func (s Services) endpointCheck() verbs.Check {
+	url, why := s.Endpoint.State()
+	switch {
+	case url != "":
+		return verbs.Check{Name: "endpoint", State: "ok", Evidence: "serves at " + url}
+	case why == "":
+		return verbs.Check{Name: "endpoint", State: "off", Evidence: "switched off", Remedy: "termic settings set mcp.enabled true"}
+	}
+	return verbs.Check{Name: "endpoint", State: "failed", Evidence: why, Remedy: "free the port, or set mcp.port to another and register your clients again"}
+}
+
+// probeTimeout bounds the look at all agents: each is a program that is started to ask for its version.
+const probeTimeout = 10 * time.Second
+
+func (s Services) agentChecks(ctx context.Context) []verbs.Check {
+	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
+	defer cancel()
+	var checks []verbs.Check
+	for _, definition := range s.Agents.List() {
+		check := verbs.Check{Name: "agent " + definition.ID, State: "ok"}
+		installed, version := s.Agents.Installed(ctx, definition)
+		switch {
+		case !installed:
+			check.State, check.Evidence = "off", "not found in PATH"
+			check.Remedy = fmt.Sprintf("install %s, if you want to use it", definition.Title)
+		case version == "":
+			check.Evidence = "found"
+		default:
+			check.Evidence = version
+		}
+		checks = append(checks, check)
+	}
+	return checks
+}

@@ -1,0 +1,77 @@
+package handlers
+
+import (
+	"errors"
+
+	"termic/app/agent"
+	"termic/app/git"
+	"termic/app/store"
+	"termic/app/tab"
+	"termic/registry/refusal"
+)
+
+// explained is how the errors of the services look to a caller. The first that is in an error's chain counts.
+var explained = []struct {
+	is     error
+	code   refusal.Code
+	reason string
+	remedy string
+}{
+	{git.ErrBadPath, refusal.BadInput, "the path is not absolute, holds a line break, or is no UTF-8", "move or rename the directory"},
+	{git.ErrNotRepository, refusal.BadInput, "not a git repository", "give the directory of a repository, or run git init and commit there"},
+	{git.ErrBare, refusal.Unsupported, "a bare repository has no checkout to work from", "add a clone of it"},
+	{git.ErrNoCommits, refusal.BadInput, "the repository has no commits", "commit something there first"},
+	{git.ErrUnsafeOwner, refusal.NotPermitted, "git refuses the repository because another user owns it", "git config --global --add safe.directory DIR, if you trust it"},
+	{git.ErrUnsupported, refusal.Unsupported, "the installed git cannot open this repository's format", "install a newer git"},
+	{git.ErrBadRef, refusal.BadInput, "not a branch, tag or commit", "give the name of one"},
+	{git.ErrRefNotFound, refusal.NotFound, "no such branch, tag or commit", "look at: git branch -a"},
+	{git.ErrBranchExists, refusal.Conflict, "a branch of that name exists already", "choose another name, or restore the archived task that it belongs to"},
+	{git.ErrBranchConflict, refusal.Conflict, "the branch's name collides with another branch", "choose another name"},
+	{git.ErrBranchInUse, refusal.Conflict, "the branch is checked out somewhere else", "switch that checkout to another branch"},
+	{git.ErrDirExists, refusal.Conflict, "the directory of the checkout exists already", "remove it, or choose another name"},
+	{git.ErrMainWorktree, refusal.Conflict, "that is the repository's own checkout", ""},
+	{git.ErrNestedRepository, refusal.Conflict, "the checkout holds another repository, whose work would be lost", "push or move it first"},
+	{git.ErrNotWorktree, refusal.Conflict, "the task's checkout is not where it was, or no checkout any more", "look at its directory"},
+	{git.ErrChanged, refusal.Conflict, "the checkout changed while it was archived; it is still there", "archive it again"},
+	{git.ErrUnkeepable, refusal.Conflict, "the checkout holds files that cannot be kept: unreadable ones, or named .git", "remove or rename them"},
+	{git.ErrRefMoved, refusal.Conflict, "the branch moved in the meantime", "try again"},
+	{git.ErrNoAnswer, refusal.Unavailable, "git did not answer in time", "see whether git works in that repository: git status"},
+	{git.ErrTooLarge, refusal.Unsupported, "git's answer is larger than can be shown", "use git in the checkout"},
+	{git.ErrBusy, refusal.Busy, "files kept changing while they were read", "try again when the agent rests"},
+	{tab.ErrWaiting, refusal.NeedsInput, "the agent waits for an answer, which a text might give by accident", "answer it: termic attach"},
+	{tab.ErrExited, refusal.AgentExited, "the agent has exited", "open a new tab"},
+	{tab.ErrQueueFull, refusal.Busy, "too many texts wait in this tab", "wait until it has settled"},
+	{tab.ErrTooLong, refusal.BadInput, "the text is longer than this agent takes", "put it into a file and send its path"},
+	{tab.ErrEmpty, refusal.BadInput, "nothing is left of the text without its control characters", "send some text"},
+	{tab.ErrNotDelivered, refusal.NotDelivered, "the text did not reach the agent's prompt, and was not submitted", "look at its terminal: termic attach"},
+	{agent.ErrUnknown, refusal.NotFound, "no such agent", "see: termic agents"},
+	{agent.ErrBuiltin, refusal.Conflict, "that agent comes with termic", "choose another id"},
+	{agent.ErrExists, refusal.Conflict, "there is an agent of that id already", "remove it first, or choose another id"},
+	{agent.ErrInvalid, refusal.BadInput, "the definition is not valid", "ids are lower-case letters, digits and hyphens; the command is a name or an absolute path"},
+	{agent.ErrFull, refusal.Busy, "there are too many agents", "remove one first"},
+	{agent.ErrNotInstalled, refusal.NotFound, "the agent's program was not found in PATH", "install it, or choose another: termic agents"},
+	{store.ErrNoSpace, refusal.StorageFailed, "the disk is full; nothing was changed", "free some space"},
+	{store.ErrReadOnly, refusal.StorageFailed, "the data directory cannot be written; nothing was changed", "see: termic doctor"},
+	{store.ErrNewer, refusal.StorageFailed, "a data file was written by a newer termic", "use that version"},
+	{store.ErrMigration, refusal.StorageFailed, "a data file of an older termic could not be brought up to date; it is as it was", "see: termic doctor"},
+	{store.ErrTooLarge, refusal.BadInput, "there is more than a data file may hold", "remove something first"},
+	{store.ErrUnsafe, refusal.StorageFailed, "others may write into the data directory", "see: termic doctor"},
+	{store.ErrNotKept, refusal.StorageFailed, "a damaged data file cannot be set aside, so it is not overwritten", "see: termic doctor"},
+}
+
+// explain returns err as a refusal, with itself as the hidden cause; nil for nil. What is not in the table
+// becomes "internal".
+func explain(err error) error {
+	if err == nil {
+		return nil
+	}
+	if no, ok := refusal.From(err); ok {
+		return no
+	}
+	for _, e := range explained {
+		if errors.Is(err, e.is) {
+			return refusal.New(e.code, e.reason, e.remedy).Because(err)
+		}
+	}
+	return err
+}

@@ -1,0 +1,111 @@
+package handlers
+
+import (
+	"context"
+	"time"
+
+	"termic/app/settle"
+	"termic/app/tab"
+	"termic/registry"
+	"termic/registry/verbs"
+)
+
+func (s Services) bindTabs(r *registry.Router) {
+	bind(r, verbs.TaskSend, s.taskSend)
+	bind(r, verbs.TaskWait, s.taskWait)
+	bind(r, verbs.TaskLog, s.taskLog)
+	bind(r, verbs.TaskTab, s.taskTab)
+	bind(r, verbs.TaskTabClose, s.taskTabClose)
+	bind(r, verbs.TaskAttach, s.taskAttach)
+}
+
+func (s Services) taskSend(ctx context.Context, call registry.Call, in verbs.TaskSendIn) (verbs.TaskSendOut, error) {
+	open, err := s.Tasks.Tab(call.Subject.Tab)
+	if err != nil {
+		return verbs.TaskSendOut{}, err
+	}
+	delivered, err := open.Send(ctx, in.Text, call.Ended)
+	if err != nil {
+		return verbs.TaskSendOut{}, err
+	}
+	out := verbs.TaskSendOut{Task: string(call.Subject.Task), Tab: string(call.Subject.Tab), Delivery: "queued"}
+	if delivered {
+		out.Delivery = "delivered"
+	}
+	return out, nil
+}
+
+// defaultWait is how long a wait lasts unless the caller says otherwise; the schema says so too.
+const defaultWait = time.Minute
+
+func (s Services) taskWait(ctx context.Context, call registry.Call, in verbs.TaskWaitIn) (verbs.TaskWaitOut, error) {
+	open, err := s.Tasks.Tab(call.Subject.Tab)
+	if err != nil {
+		return verbs.TaskWaitOut{}, err
+	}
+	timeout := defaultWait
+	if in.TimeoutMS > 0 {
+		timeout = time.Duration(in.TimeoutMS) * time.Millisecond
+	}
+	outcome, err := open.Wait(ctx, timeout)
+	if err != nil {
+		return verbs.TaskWaitOut{}, err
+	}
+	info := open.Info()
+	return verbs.TaskWaitOut{
+		Task: string(call.Subject.Task), Tab: string(call.Subject.Tab), Outcome: string(outcome),
+		State: info.State.String(), Signal: info.Signal.String(), Guess: info.Signal.Guess(),
+	}, nil
+}
+
+// defaultLines is how much a log shows unless the caller says otherwise; the schema says so too.
+const defaultLines = 200
+
+func (s Services) taskLog(_ context.Context, call registry.Call, in verbs.TaskLogIn) (verbs.TaskLogOut, error) {
+	open, err := s.Tasks.Tab(call.Subject.Tab)
+	if err != nil {
+		return verbs.TaskLogOut{}, err
+	}
+	lines := in.Lines
+	if lines == 0 {
+		lines = defaultLines
+	}
+	text, more := open.Log(lines)
+	return verbs.TaskLogOut{Tab: string(call.Subject.Tab), Text: text, Truncated: more}, nil
+}
+
+func (s Services) taskTab(_ context.Context, call registry.Call, in verbs.TaskTabIn) (verbs.TabOut, error) {
+	agentID := in.Agent
+	if agentID == "" {
+		agentID = "shell"
+	}
+	open, err := s.Tasks.OpenTab(call.Subject.Task, agentID, in.Name)
+	if err != nil {
+		return verbs.TabOut{}, err
+	}
+	return verbs.TabOut{Tab: renderTab(open.Info())}, nil
+}
+
+func (s Services) taskTabClose(_ context.Context, call registry.Call, _ verbs.TaskTabCloseIn) (verbs.None, error) {
+	return verbs.None{}, s.Tasks.CloseTab(call.Subject.Task, call.Subject.Tab)
+}
+
+func (s Services) taskAttach(_ context.Context, call registry.Call, _ verbs.TaskAttachIn) (verbs.TaskAttachOut, error) {
+	open, err := s.Tasks.Tab(call.Subject.Tab)
+	if err != nil {
+		return verbs.TaskAttachOut{}, err
+	}
+	if open.Info().State == settle.Exited {
+		return verbs.TaskAttachOut{}, tab.ErrExited
+	}
+	return verbs.TaskAttachOut{Tab: string(call.Subject.Tab), Ticket: s.Streams.Ticket(open)}, nil
+}
+
+// renderTab renders a tab for callers.
+func renderTab(info tab.Info) verbs.Tab {
+	return verbs.Tab{
+		ID: string(info.ID), Name: info.Name, Agent: info.Agent,
+		State: info.State.String(), Signal: info.Signal.String(), Since: info.Since.UTC().Format(time.RFC3339),
+		Queued: info.Queued, Exit: info.Exit.Code,
+	}
+}

@@ -1,0 +1,198 @@
+package handlers
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"termic/app/git"
+	"termic/app/task"
+	"termic/registry"
+	"termic/registry/ident"
+	"termic/registry/refusal"
+	"termic/registry/verbs"
+	"termic/sandbox/capability"
+)
+
+func (s Services) bindTasks(r *registry.Router) {
+	bind(r, verbs.TaskNew, s.taskNew)
+	bind(r, verbs.TaskStatus, s.taskStatus)
+	bind(r, verbs.TaskList, s.taskList)
+	bind(r, verbs.TaskRename, s.taskRename)
+	bind(r, verbs.TaskArchive, s.taskArchive)
+	bind(r, verbs.TaskRestore, s.taskRestore)
+	bind(r, verbs.TaskDiff, s.taskDiff)
+}
+
+func (s Services) taskNew(ctx context.Context, call registry.Call, in verbs.TaskNewIn) (verbs.TaskNewOut, error) {
+	mode := capability.Off
+	if in.Cage != "" {
+		var err error
+		if mode, err = capability.ParseMode(in.Cage); err != nil {
+			return verbs.TaskNewOut{}, err
+		}
+	}
+	if len(in.Hosts)+len(in.Read)+len(in.Write) > 0 && mode == capability.Off {
+		return verbs.TaskNewOut{}, refusal.New(refusal.BadInput, "hosts and paths limit a cage, and the task would have none", "leave them out, or choose a cage")
+	}
+	record, delivered, err := s.Tasks.Create(ctx, task.New{
+		Name: in.Name, Project: call.Subject.Project, Base: in.Base, Agent: in.Agent, Mode: mode, MCP: in.MCP,
+		Projects: call.Subject.Projects, Live: in.Live, Prompt: in.Prompt, Creator: call.Caller.Task, Gone: call.Ended,
+	})
+	if err != nil {
+		return verbs.TaskNewOut{}, err
+	}
+	out := verbs.TaskNewOut{Task: s.task(record), Delivery: "none"}
+	switch {
+	case delivered:
+		out.Delivery = "delivered"
+	case in.Prompt != "":
+		out.Delivery = "queued"
+	}
+	return out, nil
+}
+
+func (s Services) taskStatus(_ context.Context, call registry.Call, _ verbs.TaskStatusIn) (verbs.TaskStatusOut, error) {
+	record, err := s.record(call.Subject.Task)
+	if err != nil {
+		return verbs.TaskStatusOut{}, err
+	}
+	out := verbs.TaskStatusOut{Task: s.task(record)}
+	if held, _, ok := s.Book.Get(call.Caller.Grant); ok && held.Task == record.ID {
+		out.Grant = verbs.Grant{
+			Scope: held.Scope.String(), Ceiling: held.Ceiling.String(), Limit: held.Limit.Words(), Projects: []string{},
+		}
+		for _, id := range held.Projects {
+			if p, ok := s.Projects.Get(id); ok {
+				out.Grant.Projects = append(out.Grant.Projects, p.Name)
+			}
+		}
+	}
+	return out, nil
+}
+
+func (s Services) taskList(_ context.Context, call registry.Call, in verbs.TaskListIn) (verbs.TaskListOut, error) {
+	out := verbs.TaskListOut{Tasks: []verbs.Task{}}
+	for _, record := range s.Tasks.List() {
+		wanted := call.Subject.Project == "" || record.Project == call.Subject.Project
+		if wanted && record.Stage != task.Creating && (record.Stage == task.Archived) == in.Archived {
+			out.Tasks = append(out.Tasks, s.task(record))
+		}
+	}
+	return out, nil
+}
+
+func (s Services) taskRename(_ context.Context, call registry.Call, in verbs.TaskRenameIn) (verbs.TaskOut, error) {
+	record, err := s.Tasks.Rename(call.Subject.Task, in.Name)
+	if err != nil {
+		return verbs.TaskOut{}, err
+	}
+	return verbs.TaskOut{Task: s.task(record)}, nil
+}
+
+func (s Services) taskArchive(ctx context.Context, call registry.Call, in verbs.TaskArchiveIn) (verbs.TaskArchiveOut, error) {
+	record, err := s.Tasks.Archive(ctx, call.Subject.Task, in.Force)
+	if err != nil {
+		return verbs.TaskArchiveOut{}, err
+	}
+	out := verbs.TaskArchiveOut{Task: s.task(record), Kept: []string{}}
+	if record.Archived != nil {
+		out.Kept = kept(*record.Archived)
+		out.IgnoredFiles, out.IgnoredBytes = record.Archived.IgnoredFiles, record.Archived.IgnoredBytes
+	}
+	return out, nil
+}
+
+// kept says in words what an archive holds.
+func kept(a git.Archived) []string {
+	list := []string{"branch " + a.Branch}
+	if a.Detached() {
+		list[0] = "detached commit " + string(a.Head)
+	}
+	if n := len(slices.DeleteFunc(slices.Clone(a.Pins), func(p git.OID) bool { return p == a.Head })); n > 0 {
+		list = append(list, fmt.Sprintf("other commits of the checkout: %d", n))
+	}
+	list = append(list, "staged, unstaged and untracked files")
+	if a.InProgress != "" {
+		list = append(list, "the "+a.InProgress+" in progress")
+	}
+	return list
+}
+
+func (s Services) taskRestore(ctx context.Context, call registry.Call, _ verbs.TaskRestoreIn) (verbs.TaskOut, error) {
+	record, err := s.Tasks.Restore(ctx, call.Subject.Task)
+	if err != nil {
+		return verbs.TaskOut{}, err
+	}
+	return verbs.TaskOut{Task: s.task(record)}, nil
+}
+
+// maxPatch bounds a patch: 1 MiB is some 20,000 lines, more than anyone reads and all that a caller's
+// context can bear. The list of files is whole in any case.
+const maxPatch = 1 << 20
+
+func (s Services) taskDiff(ctx context.Context, call registry.Call, in verbs.TaskDiffIn) (verbs.TaskDiffOut, error) {
+	record, err := s.record(call.Subject.Task)
+	if err != nil {
+		return verbs.TaskDiffOut{}, err
+	}
+	repo, err := s.Projects.Repo(ctx, record.Project)
+	if err != nil {
+		return verbs.TaskDiffOut{}, err
+	}
+	diff, err := repo.Diff(ctx, record.Dir, record.Base, git.DiffOptions{MaxBytes: maxPatch})
+	if err != nil {
+		return verbs.TaskDiffOut{}, err
+	}
+	ahead, err := repo.Ahead(ctx, record.Dir, record.Base)
+	if err != nil {
+		return verbs.TaskDiffOut{}, err
+	}
+	out := verbs.TaskDiffOut{
+		Base: string(record.Base), Commits: len(ahead), Files: []verbs.FileChange{},
+		Patch: diff.Patch, Truncated: diff.Truncated,
+	}
+	if in.Stat {
+		out.Patch, out.Truncated = "", false
+	}
+	for _, f := range diff.Files {
+		out.Files = append(out.Files, verbs.FileChange{
+			Path: f.Path, OldPath: f.OldPath, Kind: string(f.Kind), Added: f.Added, Removed: f.Removed, Binary: f.Binary, Large: f.Large,
+		})
+	}
+	return out, nil
+}
+
+// record returns a task that the guard found; it may have gone since.
+func (s Services) record(id ident.Task) (task.Record, error) {
+	record, ok := s.Tasks.Get(id)
+	if !ok {
+		return task.Record{}, refusal.New(refusal.NotFound, "no such task", "look at the list of what there is")
+	}
+	return record, nil
+}
+
+// task renders a task for callers.
+func (s Services) task(record task.Record) verbs.Task {
+	project, _ := s.Projects.Get(record.Project)
+	out := verbs.Task{
+		ID: string(record.ID), Name: record.Name, Project: string(record.Project), ProjectName: project.Name,
+		Branch: record.Branch, Base: string(record.Base), Path: record.Dir, Agent: record.Agent,
+		Cage: record.Mode.String(), MCP: record.MCP, Live: !record.OwnCheckout, Archived: record.Stage == task.Archived,
+		State: "none", Signal: "none", Creator: string(record.Creator),
+		Created: record.Created.Format(time.RFC3339), Tabs: []verbs.Tab{},
+	}
+	main := -1
+	for i, open := range s.Tasks.Tabs(record.ID) {
+		info := open.Info()
+		out.Tabs = append(out.Tabs, renderTab(info))
+		if main < 0 || !info.Shell && out.Tabs[main].Agent == "shell" {
+			main = i
+		}
+	}
+	if main >= 0 {
+		out.State, out.Signal = out.Tabs[main].State, out.Tabs[main].Signal
+	}
+	return out
+}

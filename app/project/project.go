@@ -1,0 +1,156 @@
+// Package project knows the repositories that tasks may work in.
+package project
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+	"unicode"
+
+	"termic/app/git"
+	"termic/app/store"
+	"termic/registry/ident"
+	"termic/registry/refusal"
+)
+
+// Project is a registered repository.
+type Project struct {
+	ID   ident.Project `json:"id"`
+	Name string        `json:"name"`
+	// Root is the top level of the main worktree, CommonDir what all its worktrees share.
+	Root      string    `json:"root"`
+	CommonDir string    `json:"common_dir"`
+	Added     time.Time `json:"added"`
+}
+
+var file = store.Define[[]Project]("projects", 1)
+
+// Projects is the list of them. It is safe for concurrent use.
+type Projects struct {
+	store *store.Store
+	git   *git.Git
+	mu    sync.RWMutex
+	list  []Project
+}
+
+// Open reads the list.
+func Open(s *store.Store, g *git.Git) (*Projects, error) {
+	list, err := file.Load(s)
+	if err != nil {
+		return nil, fmt.Errorf("open projects: %w", err)
+	}
+	return &Projects{store: s, git: g, list: list}, nil
+}
+
+// List returns the projects by name.
+func (p *Projects) List() []Project {
+	p.mu.RLock()
+	defer p.mu.RUnlock()
+	list := slices.Clone(p.list)
+	slices.SortFunc(list, func(a, b Project) int { return cmp.Compare(a.Name, b.Name) })
+	return list
+}
+
+// Get returns one project.
+func (p *Projects) Get(id ident.Project) (Project, bool) {
+	p.mu.RLock()
+	defer p.mu.RUnlock()
+	i := slices.IndexFunc(p.list, func(q Project) bool { return q.ID == id })
+	if i < 0 {
+		return Project{}, false
+	}
+	return p.list[i], true
+}
+
+// Repo opens the project's repository, which may have moved or broken since it was added.
+func (p *Projects) Repo(ctx context.Context, id ident.Project) (*git.Repo, error) {
+	project, ok := p.Get(id)
+	if !ok {
+		return nil, refusal.New(refusal.NotFound, "no such project", "see: termic project list")
+	}
+	repo, err := p.git.Open(ctx, project.Root)
+	if err != nil {
+		return nil, err
+	}
+	if repo.CommonDir != project.CommonDir {
+		return nil, refusal.New(refusal.Conflict, "another repository is now where project "+project.Name+" was", "remove the project and add it again")
+	}
+	return repo, nil
+}
+
+// Add registers the repository at path. With an empty name it is named after its directory. Adding the same
+// repository again returns the project that there is.
+func (p *Projects) Add(ctx context.Context, path, name string) (Project, error) {
+	if !filepath.IsAbs(path) {
+		return Project{}, refusal.New(refusal.BadInput, "the path is not absolute", "give the full path")
+	}
+	repo, err := p.git.Open(ctx, path)
+	if err != nil {
+		return Project{}, err
+	}
+	given := name != ""
+	if !given {
+		name = nameOf(repo.Root)
+	}
+	if err := ident.CheckName(name); err != nil {
+		return Project{}, refusal.New(refusal.BadInput, err.Error(), "give the project another name").Because(err)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, other := range p.list {
+		switch {
+		case other.CommonDir == repo.CommonDir && (!given || other.Name == name):
+			return other, nil
+		case other.CommonDir == repo.CommonDir:
+			return Project{}, refusal.New(refusal.Conflict, "this repository is project "+other.Name+" already", "use that one")
+		case strings.EqualFold(other.Name, name):
+			return Project{}, refusal.New(refusal.Conflict, "there is a project "+other.Name+" already", "give this one another name")
+		}
+	}
+	project := Project{ident.NewProject(), name, repo.Root, repo.CommonDir, time.Now().UTC()}
+	list := append(slices.Clone(p.list), project)
+	if err := file.Save(p.store, list); err != nil {
+		return Project{}, fmt.Errorf("add project: %w", err)
+	}
+	p.list = list
+	return project, nil
+}
+
+// nameOf makes a name out of a directory's: what a name may not hold becomes a hyphen.
+func nameOf(root string) string {
+	name := strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("._-", r) {
+			return r
+		}
+		return '-'
+	}, filepath.Base(root))
+	name = strings.Trim(name, "-._")
+	if name == "" {
+		return "project"
+	}
+	return name
+}
+
+// Remove forgets a project; nothing in the repository changes. unless is asked, with the list locked, whether
+// anything still needs it.
+func (p *Projects) Remove(id ident.Project, unless func() error) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if err := unless(); err != nil {
+		return err
+	}
+	list := slices.DeleteFunc(slices.Clone(p.list), func(q Project) bool { return q.ID == id })
+	if len(list) == len(p.list) {
+		return refusal.New(refusal.NotFound, "no such project", "see: termic project list")
+	}
+	if err := file.Save(p.store, list); err != nil {
+		return fmt.Errorf("remove project: %w", err)
+	}
+	p.list = list
+	return nil
+}

@@ -1,0 +1,30 @@
+package pty
+
+import (
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// waitExit waits for the end of a child without collecting it.
+func waitExit(pid int) ExitStatus {
+	var info unix.Siginfo
+	for {
+		err := unix.Waitid(unix.P_PID, pid, &info, unix.WEXITED|unix.WNOWAIT, nil)
+		if err == unix.EINTR {
+			continue
+		}
+		if err != nil {
+			return ExitStatus{Code: -1}
+		}
+		return exitStatus(info.Code, (*childInfo)(unsafe.Pointer(&info)).status)
+	}
+}
+
+// childInfo is siginfo_t as SIGCHLD fills it on 64-bit Linux (asm-generic/siginfo.h).
+type childInfo struct {
+	signo, errno, code, _ int32
+	pid                   int32
+	uid                   uint32
+	status                int32
+}

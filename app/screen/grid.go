@@ -1,0 +1,145 @@
+package screen
+
+// row of the grid.
+type row struct {
+	cells []cell
+	cont  bool // continues the row above: the text wrapped
+}
+
+// buffer is one of the two grids with what belongs to it alone.
+type buffer struct {
+	rows        []row
+	top, bottom int // scroll region, both inclusive
+	saved       savedCursor
+}
+
+// savedCursor is what DECSC keeps.
+type savedCursor struct {
+	x, y  int
+	pen   style
+	link  string
+	under color
+	sets  charsets
+}
+
+func newBuffer(cols, rows int) buffer {
+	b := buffer{rows: make([]row, rows), bottom: rows - 1}
+	cells := make([]cell, cols*rows)
+	for i := range b.rows {
+		b.rows[i].cells = cells[i*cols : (i+1)*cols : (i+1)*cols]
+	}
+	return b
+}
+
+func fill(cells []cell, with cell) {
+	if with == (cell{}) {
+		clear(cells)
+		return
+	}
+	for i := range cells {
+		cells[i] = with
+	}
+}
+
+// mend removes the half of a wide character whose other half is gone, on both sides of the border before column x.
+func (r *row) mend(x int) {
+	if x <= 0 || x > len(r.cells) {
+		return
+	}
+	left := &r.cells[x-1]
+	paired := x < len(r.cells) && r.cells[x].attr&spacer != 0
+	if left.attr&wide != 0 && !paired {
+		*left = cell{style: style{bg: left.bg}}
+	}
+	if paired && left.attr&wide == 0 {
+		right := &r.cells[x]
+		*right = cell{style: style{bg: right.bg}}
+	}
+}
+
+// up moves the rows of a region n up; blank ones come in below. The rows that leave are lost.
+func (b *buffer) up(top, bottom, n int, blank cell) {
+	n = min(n, bottom-top+1)
+	for range n {
+		first := b.rows[top]
+		copy(b.rows[top:bottom], b.rows[top+1:bottom+1])
+		fill(first.cells, blank)
+		first.cont = false
+		b.rows[bottom] = first
+	}
+	b.cut(top)
+	b.cut(bottom + 1)
+}
+
+// down moves the rows of a region n down; blank ones come in above.
+func (b *buffer) down(top, bottom, n int, blank cell) {
+	n = min(n, bottom-top+1)
+	for range n {
+		last := b.rows[bottom]
+		copy(b.rows[top+1:bottom+1], b.rows[top:bottom])
+		fill(last.cells, blank)
+		last.cont = false
+		b.rows[top] = last
+	}
+	b.cut(top + n)
+	b.cut(bottom + 1)
+}
+
+// cut ends the text that ran on into row y: the row above is another one now.
+func (b *buffer) cut(y int) {
+	if y < len(b.rows) {
+		b.rows[y].cont = false
+	}
+}
+
+// scroll moves the region up by one row. The row that leaves a region at the top of the main screen goes into the history.
+func (s *Screen) scroll(cont bool) {
+	b := s.buf
+	keep := b.top == 0 && b == &s.main
+	runsOn := false
+	if keep {
+		s.remember(&b.rows[0])
+		runsOn = b.top < b.bottom && b.rows[1].cont && s.history.limit > 0
+	}
+	b.up(b.top, b.bottom, 1, s.blank())
+	if keep && b.top < b.bottom {
+		b.rows[0].cont = runsOn
+	}
+	b.rows[b.bottom].cont = cont && (b.top < b.bottom || keep && s.history.limit > 0)
+}
+
+// index moves the cursor down a row and scrolls at the bottom of the region.
+func (s *Screen) index() {
+	switch {
+	case s.y == s.buf.bottom:
+		s.scroll(false)
+	case s.y < s.rows-1:
+		s.y++
+		s.buf.rows[s.y].cont = false
+	}
+}
+
+// wrap begins the next row because the text goes on there.
+func (s *Screen) wrap() {
+	if last := &s.buf.rows[s.y].cells[s.cols-1]; s.x >= s.cols && last.empty() {
+		last.ch = ' ' // erased since: the text still goes on
+	}
+	s.x = 0
+	switch {
+	case s.y == s.buf.bottom:
+		s.scroll(true)
+	case s.y < s.rows-1:
+		s.y++
+		s.buf.rows[s.y].cont = true
+	}
+}
+
+// reverseIndex moves the cursor up a row and scrolls at the top of the region.
+func (s *Screen) reverseIndex() {
+	s.restrict()
+	if s.y == s.buf.top {
+		s.buf.down(s.buf.top, s.buf.bottom, 1, s.blank())
+	} else if s.y > 0 {
+		s.y--
+	}
+}

@@ -1,0 +1,163 @@
+// Package settings keeps the person's choices for the whole app.
+package settings
+
+import (
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"sync"
+
+	"termic/app/store"
+	"termic/registry/refusal"
+)
+
+// The keys.
+const (
+	MCPEnabled   = "mcp.enabled"
+	MCPPort      = "mcp.port"
+	DefaultAgent = "agents.default"
+	CheckoutsDir = "checkouts.dir"
+	Scrollback   = "terminal.scrollback"
+)
+
+// Setting is one setting: what it is called, what it does, and which values it takes.
+type Setting struct {
+	Key, Default, Doc string
+	// check returns what is wrong with a value, or nil.
+	check func(string) error
+}
+
+// all is every setting, in the order in which they are listed.
+var all = []Setting{
+	{MCPEnabled, "false", "serve the control plane over MCP on a loopback port", isBool},
+	{MCPPort, "0", "port of the endpoint; 0: the one that it had last, or a free one the first time. A port that is taken is never replaced by another by itself, since clients would take their tokens to whoever holds the old one", isPort},
+	{DefaultAgent, "claude", "agent that new tasks start unless told otherwise", notEmpty},
+	{CheckoutsDir, "", "directory of new tasks' checkouts; empty: beside the data directory", isDir},
+	{Scrollback, "10000", "lines kept above the screen of each new tab", isScrollback},
+}
+
+// file holds the values that differ from the defaults.
+var file = store.Define[map[string]string]("settings", 1)
+
+// Settings are the settings of one data directory. It is safe for concurrent use.
+type Settings struct {
+	store  *store.Store
+	mu     sync.RWMutex
+	values map[string]string
+}
+
+// Open reads the settings.
+func Open(s *store.Store) (*Settings, error) {
+	values, err := file.Load(s)
+	if err != nil {
+		return nil, fmt.Errorf("open settings: %w", err)
+	}
+	if values == nil {
+		values = map[string]string{}
+	}
+	return &Settings{store: s, values: values}, nil
+}
+
+// All returns every setting there is.
+func All() []Setting { return append([]Setting(nil), all...) }
+
+// Find returns the setting of that key; the error is a refusal.
+func Find(key string) (Setting, error) {
+	for _, setting := range all {
+		if setting.Key == key {
+			return setting, nil
+		}
+	}
+	return Setting{}, refusal.New(refusal.NotFound, "no such setting", "see: termic settings list")
+}
+
+// Get returns the value of a setting. A stored value that is no longer allowed counts as not set.
+func (s *Settings) Get(key string) string {
+	setting, err := Find(key)
+	if err != nil {
+		return ""
+	}
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if value, set := s.values[key]; set && setting.check(value) == nil {
+		return value
+	}
+	return setting.Default
+}
+
+// Bool returns the value of a setting that is true or false.
+func (s *Settings) Bool(key string) bool { return s.Get(key) == "true" }
+
+// Int returns the value of a setting that is a number.
+func (s *Settings) Int(key string) int {
+	n, _ := strconv.Atoi(s.Get(key)) // Get returns only values that passed check
+	return n
+}
+
+// Check returns a refusal when the value may not be set.
+func Check(key, value string) error {
+	setting, err := Find(key)
+	if err != nil {
+		return err
+	}
+	if err := setting.check(value); err != nil {
+		return refusal.New(refusal.BadInput, key+" "+err.Error(), "see: termic settings list")
+	}
+	return nil
+}
+
+// Set changes a setting and saves it.
+func (s *Settings) Set(key, value string) error {
+	if err := Check(key, value); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	next := map[string]string{}
+	for k, v := range s.values {
+		next[k] = v
+	}
+	next[key] = value
+	if err := file.Save(s.store, next); err != nil {
+		return fmt.Errorf("save settings: %w", err)
+	}
+	s.values = next
+	return nil
+}
+
+func isBool(value string) error {
+	if value != "true" && value != "false" {
+		return fmt.Errorf("is true or false")
+	}
+	return nil
+}
+
+func isPort(value string) error {
+	// Ports below 1024 need rights that the app must not have.
+	if n, err := strconv.Atoi(value); err != nil || n != 0 && (n < 1024 || n > 65535) {
+		return fmt.Errorf("is 0 or a port from 1024 to 65535")
+	}
+	return nil
+}
+
+func isScrollback(value string) error {
+	// 100,000 lines of 120 columns are some 200 MB; more is a log file's work.
+	if n, err := strconv.Atoi(value); err != nil || n < 0 || n > 100_000 {
+		return fmt.Errorf("is a number of lines up to 100000")
+	}
+	return nil
+}
+
+func isDir(value string) error {
+	if value != "" && (!filepath.IsAbs(value) || filepath.Clean(value) != value) {
+		return fmt.Errorf("is empty or a clean absolute path")
+	}
+	return nil
+}
+
+func notEmpty(value string) error {
+	if value == "" {
+		return fmt.Errorf("may not be empty")
+	}
+	return nil
+}

@@ -1,0 +1,166 @@
+package task
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"termic/app/git"
+	"termic/app/settle"
+	"termic/registry/ident"
+	"termic/registry/refusal"
+)
+
+// Archive ends a task: its token, its tabs, its checkout. All work in it is kept first. Unless force is set
+// it is refused while an agent works.
+func (s *Tasks) Archive(ctx context.Context, id ident.Task, force bool) (Record, error) {
+	t, err := s.find(id)
+	if err != nil {
+		return Record{}, err
+	}
+	defer t.life.Unlock()
+	record, _ := s.Get(id)
+	if record.Stage != Live {
+		return Record{}, refusal.New(refusal.Conflict, "the task is "+string(record.Stage), "")
+	}
+	if busy := s.working(id); len(busy) > 0 && !force {
+		return Record{}, refusal.New(refusal.Conflict, "still working: "+strings.Join(busy, ", "), "wait for it, or archive with force")
+	}
+	if !record.OwnCheckout {
+		s.end(t)
+		return s.save(t, func(r *Record) { r.Stage = Archived })
+	}
+	repo, err := s.repo(ctx, record)
+	if err != nil {
+		return Record{}, err
+	}
+	// Once while the tabs live: what cannot be kept is then refused before anything has ended.
+	if _, err := s.keep(ctx, repo, record); err != nil && !errors.Is(err, git.ErrBusy) {
+		return Record{}, err
+	}
+	s.end(t)
+	kept, err := s.keep(ctx, repo, record)
+	if err != nil {
+		return Record{}, err
+	}
+	if _, err = s.save(t, func(r *Record) { r.Stage, r.Archived = Archiving, &kept }); err != nil {
+		return Record{}, err
+	}
+	if err := repo.RemoveArchived(ctx, kept); err != nil {
+		if _, again := s.save(t, func(r *Record) { r.Stage = Live }); again != nil {
+			s.Log.Error("task neither archived nor live again", "task", id, "cause", again)
+		}
+		return Record{}, err
+	}
+	return s.save(t, func(r *Record) { r.Stage = Archived })
+}
+
+// end takes a task's token and ends its tabs.
+func (s *Tasks) end(t *task) {
+	s.Credentials.Revoke(t.record.ID)
+	s.closeTabs(t)
+}
+
+// working names the tabs whose agents have not settled.
+func (s *Tasks) working(id ident.Task) []string {
+	var names []string
+	for _, open := range s.Tabs(id) {
+		info := open.Info()
+		if info.State == settle.Working || info.Queued > 0 {
+			names = append(names, info.Name)
+		}
+	}
+	return names
+}
+
+// keep stores all work of the checkout: in the project's repository by refs, and what no commit holds in an
+// archive store of ours.
+func (s *Tasks) keep(ctx context.Context, repo *git.Repo, record Record) (git.Archived, error) {
+	dir, err := s.Store.Subdir("archive")
+	if err != nil {
+		return git.Archived{}, fmt.Errorf("archive store: %w", err)
+	}
+	return repo.Archive(ctx, git.ArchiveOptions{Dir: record.Dir, ID: string(record.ID), Store: dir + "/" + string(record.Project) + ".git"})
+}
+
+// Restore brings an archived task's checkout back as it was. Tabs are not reopened.
+func (s *Tasks) Restore(ctx context.Context, id ident.Task) (Record, error) {
+	t, err := s.find(id)
+	if err != nil {
+		return Record{}, err
+	}
+	defer t.life.Unlock()
+	record, _ := s.Get(id)
+	if record.Stage != Archived {
+		return Record{}, refusal.New(refusal.Conflict, "the task is not archived", "")
+	}
+	s.mu.RLock()
+	taken := s.taken(record.Project, record.Name, id)
+	s.mu.RUnlock()
+	if taken {
+		return Record{}, nameTaken(record.Name)
+	}
+	if !record.OwnCheckout {
+		return s.save(t, func(r *Record) { r.Stage = Live })
+	}
+	repo, err := s.repo(ctx, record)
+	if err != nil {
+		return Record{}, err
+	}
+	if _, err := s.save(t, func(r *Record) { r.Stage = Restoring }); err != nil {
+		return Record{}, err
+	}
+	if err := repo.Restore(ctx, git.RestoreOptions{Archived: *record.Archived, Dir: record.Dir, Reason: "termic task " + string(id)}); err != nil {
+		if _, again := s.save(t, func(r *Record) { r.Stage = Archived }); again != nil {
+			s.Log.Error("task neither restored nor archived again", "task", id, "cause", again)
+		}
+		return Record{}, err
+	}
+	return s.save(t, func(r *Record) { r.Stage = Live })
+}
+
+// recover puts a task right that a crash met in the middle of a step. What it removes was never worked in;
+// whatever may hold work is left where it is, and said.
+func (s *Tasks) recover(ctx context.Context, t *task) error {
+	record := t.record
+	switch record.Stage {
+	case Creating:
+		return s.recoverCreating(ctx, t)
+	case Archiving:
+		if exists(record.Dir) {
+			_, err := s.save(t, func(r *Record) {
+				r.Stage = Live
+				r.Trouble = "archiving was interrupted; what it had kept by then is safe, and the checkout is where it was"
+			})
+			return err
+		}
+		_, err := s.save(t, func(r *Record) { r.Stage = Archived })
+		return err
+	case Restoring:
+		_, err := s.save(t, func(r *Record) {
+			r.Stage = Archived
+			if exists(r.Dir) {
+				r.Trouble = "restoring was interrupted; remove the directory of its checkout, then restore again"
+			}
+		})
+		return err
+	}
+	return nil
+}
+
+// recoverCreating undoes a creation that never reached the agent.
+func (s *Tasks) recoverCreating(ctx context.Context, t *task) error {
+	record := t.record
+	if record.OwnCheckout && record.Dir != "" {
+		repo, err := s.repo(ctx, record)
+		if err != nil {
+			return err
+		}
+		if err := s.undoCheckout(repo, record, nil); err != nil {
+			return err
+		}
+	}
+	s.forget(t)
+	return nil
+}

@@ -1,0 +1,222 @@
+package task
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"termic/app/agent"
+	"termic/app/git"
+	"termic/app/settings"
+	"termic/registry/ident"
+	"termic/registry/refusal"
+	"termic/sandbox/capability"
+)
+
+// New says what a new task is to be.
+type New struct {
+	Name     string
+	Project  ident.Project
+	Base     string
+	Agent    string
+	Mode     capability.Mode
+	MCP      bool
+	Projects []ident.Project
+	Live     bool
+	Prompt   string
+	Creator  ident.Task
+	// Gone is closed when the sender of the prompt may no longer send.
+	Gone <-chan struct{}
+}
+
+// branchPrefix marks the branches that are ours.
+const branchPrefix = "termic/"
+
+// Create makes a task and starts its agent. delivered tells that the prompt was handed over at the start;
+// without it a prompt waits until the agent is ready. On any failure nothing is left.
+func (s *Tasks) Create(ctx context.Context, want New) (record Record, delivered bool, err error) {
+	definition, err := s.admit(&want)
+	if err != nil {
+		return Record{}, false, err
+	}
+	t, err := s.reserve(want)
+	if err != nil {
+		return Record{}, false, err
+	}
+	defer t.life.Unlock()
+	defer func() {
+		if err != nil {
+			s.forget(t)
+		}
+	}()
+	repo, err := s.Projects.Repo(ctx, want.Project)
+	if err != nil {
+		return Record{}, false, err
+	}
+	record, err = s.prepare(ctx, repo, t, want)
+	if err != nil {
+		return Record{}, false, err
+	}
+	if record.OwnCheckout {
+		if err = s.checkOut(ctx, repo, record); err != nil {
+			return Record{}, false, err
+		}
+	}
+	undo := func(cause error) error { return s.undoCheckout(repo, record, cause) }
+	if record, err = s.save(t, func(r *Record) { r.Stage = Live }); err != nil {
+		return Record{}, false, undo(err)
+	}
+	_, delivered, err = s.openTab(t, definition, "", want.Prompt, want.Gone)
+	if err != nil {
+		s.Credentials.Revoke(record.ID)
+		return Record{}, false, undo(err)
+	}
+	return record, delivered, nil
+}
+
+// admit checks what can be checked without touching anything, and fills in the defaults.
+func (s *Tasks) admit(want *New) (agent.Definition, error) {
+	if err := ident.CheckName(want.Name); err != nil {
+		return agent.Definition{}, refusal.New(refusal.BadInput, err.Error(), "choose another name")
+	}
+	if want.Mode != capability.Off {
+		return agent.Definition{}, refusal.Newf(refusal.Unsupported, "create the task with cage off", "this version has no cage: mode %s cannot be enforced", want.Mode)
+	}
+	if want.Agent == "" {
+		want.Agent = s.Settings.Get(settings.DefaultAgent)
+	}
+	return s.runnable(want.Agent)
+}
+
+// runnable returns an agent's definition when its program is there.
+func (s *Tasks) runnable(id string) (agent.Definition, error) {
+	definition, err := s.Agents.Get(id)
+	if err != nil {
+		return agent.Definition{}, err
+	}
+	if _, err := agent.Find(definition, agent.WhereIn(s.Environ)); err != nil {
+		return agent.Definition{}, refusal.Newf(refusal.NotFound, "install it, or choose another agent: termic agents",
+			"the program of agent %s was not found in PATH", id).Because(err)
+	}
+	return definition, nil
+}
+
+// reserve takes the name and locks the new task's life.
+func (s *Tasks) reserve(want New) (*task, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.taken(want.Project, want.Name, "") {
+		return nil, nameTaken(want.Name)
+	}
+	t := newTask(Record{
+		ID: ident.NewTask(), Name: want.Name, Project: want.Project, OwnCheckout: !want.Live,
+		Agent: want.Agent, Mode: want.Mode, MCP: want.MCP, Projects: want.Projects,
+		Creator: want.Creator, Created: time.Now().UTC(), Stage: Creating,
+	})
+	t.life.Lock()
+	s.tasks[t.record.ID] = t
+	return t, nil
+}
+
+// forget removes every trace of a task that did not come to be.
+func (s *Tasks) forget(t *task) {
+	file, err := files.File(string(t.record.ID))
+	if err == nil {
+		err = file.Remove(s.Store)
+	}
+	if err != nil {
+		s.Log.Error("record of a failed task not removed", "task", t.record.ID, "cause", err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.tasks, t.record.ID)
+}
+
+// prepare finds out where the task starts and puts the intent on disk.
+func (s *Tasks) prepare(ctx context.Context, repo *git.Repo, t *task, want New) (Record, error) {
+	if want.Live {
+		head, branch, err := headOf(ctx, repo)
+		if err != nil {
+			return Record{}, err
+		}
+		return s.save(t, func(r *Record) { r.Base, r.Branch, r.Dir = head, branch, repo.Root })
+	}
+	base, err := baseOf(ctx, repo, want.Base)
+	if err != nil {
+		return Record{}, err
+	}
+	project, ok := s.Projects.Get(want.Project)
+	if !ok {
+		return Record{}, refusal.New(refusal.NotFound, "no such project", "see: termic project list")
+	}
+	dir := filepath.Join(s.checkouts(), project.Name, want.Name)
+	return s.save(t, func(r *Record) { r.Base, r.Branch, r.Dir = base, branchPrefix+want.Name, dir })
+}
+
+// baseOf resolves what a task starts from: the named ref, or the project's default branch.
+func baseOf(ctx context.Context, repo *git.Repo, ref string) (git.OID, error) {
+	if ref != "" {
+		return repo.Resolve(ctx, ref)
+	}
+	branch, err := repo.DefaultBranch(ctx)
+	return branch.OID, err
+}
+
+func headOf(ctx context.Context, repo *git.Repo) (git.OID, string, error) {
+	worktrees, err := repo.Worktrees(ctx)
+	if err != nil {
+		return "", "", err
+	}
+	for _, w := range worktrees {
+		if w.Main {
+			return w.Head, w.Branch, nil
+		}
+	}
+	return "", "", fmt.Errorf("find main worktree of %s: git names none", repo.Root)
+}
+
+// checkouts is the directory of all checkouts. It lies beside the data directory and not in it: cages deny
+// the whole data directory, without an exception.
+func (s *Tasks) checkouts() string {
+	if dir := s.Settings.Get(settings.CheckoutsDir); dir != "" {
+		return dir
+	}
+	return s.Store.Dir() + ".checkouts"
+}
+
+func (s *Tasks) checkOut(ctx context.Context, repo *git.Repo, record Record) error {
+	return repo.AddWorktree(ctx, git.AddOptions{
+		Dir: record.Dir, Branch: record.Branch, Base: record.Base, Reason: "termic task " + string(record.ID),
+	})
+}
+
+// rollbackTimeout bounds the undoing of a creation, which goes on when its caller is gone.
+const rollbackTimeout = time.Minute
+
+// undoCheckout removes a checkout in which no agent has run, and its branch. It returns cause, with what
+// could not be undone.
+func (s *Tasks) undoCheckout(repo *git.Repo, record Record, cause error) error {
+	if !record.OwnCheckout {
+		return cause
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), rollbackTimeout)
+	defer cancel()
+	err := repo.RemoveWorktree(ctx, record.Dir)
+	if err == nil {
+		err = repo.DeleteBranch(ctx, record.Branch, record.Base)
+	}
+	if err != nil && !errors.Is(err, git.ErrRefMoved) {
+		s.Log.Error("checkout of a failed task not removed", "task", record.ID, "cause", err)
+		return errors.Join(cause, err)
+	}
+	return cause
+}
+
+// exists tells whether something is at path; what cannot be seen counts as there.
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return !errors.Is(err, os.ErrNotExist)
+}

@@ -1,0 +1,66 @@
+// Package task is the life of a task: made, worked in, archived, restored. It ties a checkout, a token and
+// tabs together, and loses no work.
+package task
+
+import (
+	"slices"
+	"time"
+
+	"termic/app/git"
+	"termic/app/store"
+	"termic/registry/ident"
+	"termic/sandbox/capability"
+)
+
+// Stage is how far a task is in its life. Each is on disk before the step that it names begins, so that a
+// crash in the middle is seen at the next start.
+type Stage string
+
+const (
+	// Creating: a checkout is being made. No agent has run in it.
+	Creating Stage = "creating"
+	// Live: it has a checkout and may have tabs.
+	Live Stage = "live"
+	// Archiving: its work is kept, its checkout is being removed.
+	Archiving Stage = "archiving"
+	// Archived: it has no checkout.
+	Archived Stage = "archived"
+	// Restoring: its checkout is being brought back.
+	Restoring Stage = "restoring"
+)
+
+// Record is what is kept of a task.
+type Record struct {
+	ID      ident.Task    `json:"id"`
+	Name    string        `json:"name"`
+	Project ident.Project `json:"project"`
+	Branch  string        `json:"branch"`
+	// Base is the commit that the task started from; diffs begin there.
+	Base git.OID `json:"base"`
+	Dir  string  `json:"dir"`
+	// OwnCheckout is false for a task on the project's own checkout, which is never removed.
+	OwnCheckout bool            `json:"own_checkout"`
+	Agent       string          `json:"agent"`
+	Mode        capability.Mode `json:"mode"`
+	MCP         bool            `json:"mcp"`
+	Projects    []ident.Project `json:"projects"`
+	// Creator is the task whose agent made this one; empty when the person or an outside client did.
+	Creator  ident.Task    `json:"creator,omitempty"`
+	Created  time.Time     `json:"created"`
+	Stage    Stage         `json:"stage"`
+	Archived *git.Archived `json:"archived,omitempty"`
+	// Trouble says, in words for the person, what a crash left undone.
+	Trouble string `json:"trouble,omitempty"`
+}
+
+func (r Record) clone() Record {
+	r.Projects = slices.Clone(r.Projects)
+	if r.Archived != nil {
+		kept := *r.Archived
+		r.Archived = &kept
+	}
+	return r
+}
+
+// files keeps one file a task, so that damage to one never costs another.
+var files = store.DefineCollection[Record]("tasks", 1)

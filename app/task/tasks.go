@@ -1,0 +1,253 @@
+package task
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+
+	"termic/app/agent"
+	"termic/app/git"
+	"termic/app/project"
+	"termic/app/settings"
+	"termic/app/store"
+	"termic/app/tab"
+	"termic/registry/ident"
+	"termic/registry/refusal"
+)
+
+// Credentials hands out what a task's agents need for the control plane.
+type Credentials interface {
+	// Task returns the endpoint's address and the token of a task, minted at the first call. ok is false
+	// while nothing serves: then neither is advertised.
+	Task(record Record) (url, token string, ok bool)
+	// Revoke ends the task's token.
+	Revoke(id ident.Task)
+}
+
+// Tools is what tasks are made with.
+type Tools struct {
+	Store       *store.Store
+	Projects    *project.Projects
+	Agents      *agent.Set
+	Settings    *settings.Settings
+	Credentials Credentials
+	// Environ is the environment that tabs start from (os.Environ of the app); CLI the path of the termic
+	// program, for tabs outside a cage.
+	Environ []string
+	CLI     string
+	Log     *slog.Logger
+}
+
+// Tasks is every task of one data directory. It is safe for concurrent use.
+type Tasks struct {
+	Tools
+
+	mu    sync.RWMutex
+	tasks map[ident.Task]*task
+}
+
+// task is a task at run time.
+type task struct {
+	// life is held while the task is made, archived, restored, or a tab is opened, so that these never mix.
+	// Taken before Tasks.mu.
+	life   sync.Mutex
+	record Record     // guarded by Tasks.mu
+	tabs   []*tab.Tab // guarded by Tasks.mu
+	// opened counts the tabs that were ever opened, for their names; guarded by Tasks.mu.
+	opened map[string]int
+}
+
+// Open reads the tasks and puts right what a crash left behind.
+func Open(ctx context.Context, tools Tools) (*Tasks, error) {
+	s := &Tasks{Tools: tools, tasks: map[ident.Task]*task{}}
+	ids, err := files.IDs(tools.Store)
+	if err != nil {
+		return nil, fmt.Errorf("open tasks: %w", err)
+	}
+	for _, id := range ids {
+		file, err := files.File(id)
+		if err != nil {
+			return nil, fmt.Errorf("open tasks: %w", err)
+		}
+		record, err := file.Load(tools.Store)
+		if err != nil {
+			return nil, fmt.Errorf("open task %s: %w", id, err)
+		}
+		if string(record.ID) != id { // absent now: the store set a damaged file aside and reports it
+			continue
+		}
+		s.tasks[record.ID] = newTask(record)
+		if err := s.recover(ctx, s.tasks[record.ID]); err != nil {
+			tools.Log.Error("task not put right after a crash", "task", id, "cause", err)
+		}
+	}
+	return s, nil
+}
+
+func newTask(record Record) *task { return &task{record: record, opened: map[string]int{}} }
+
+// List returns every task, oldest first.
+func (s *Tasks) List() []Record {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	list := make([]Record, 0, len(s.tasks))
+	for _, t := range s.tasks {
+		list = append(list, t.record.clone())
+	}
+	slices.SortFunc(list, func(a, b Record) int {
+		return cmp.Or(a.Created.Compare(b.Created), cmp.Compare(a.ID, b.ID))
+	})
+	return list
+}
+
+// Get returns one task.
+func (s *Tasks) Get(id ident.Task) (Record, bool) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	t := s.tasks[id]
+	if t == nil {
+		return Record{}, false
+	}
+	return t.record.clone(), true
+}
+
+// Tabs returns the open tabs of a task, in order.
+func (s *Tasks) Tabs(id ident.Task) []*tab.Tab {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if t := s.tasks[id]; t != nil {
+		return slices.Clone(t.tabs)
+	}
+	return nil
+}
+
+// Tab returns one open tab.
+func (s *Tasks) Tab(id ident.Tab) (*tab.Tab, error) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	for _, t := range s.tasks {
+		for _, open := range t.tabs {
+			if open.ID() == id {
+				return open, nil
+			}
+		}
+	}
+	return nil, refusal.New(refusal.NotFound, "no such tab", "look at the task's status")
+}
+
+// find returns the task and locks its life; unlock it.
+func (s *Tasks) find(id ident.Task) (*task, error) {
+	s.mu.RLock()
+	t := s.tasks[id]
+	s.mu.RUnlock()
+	if t == nil {
+		return nil, noSuchTask()
+	}
+	t.life.Lock()
+	s.mu.RLock()
+	gone := s.tasks[id] != t
+	s.mu.RUnlock()
+	if gone { // its creation was rolled back meanwhile
+		t.life.Unlock()
+		return nil, noSuchTask()
+	}
+	return t, nil
+}
+
+func noSuchTask() error {
+	return refusal.New(refusal.NotFound, "no such task", "look at the list of what there is")
+}
+
+// save changes the record on disk first and then in memory.
+func (s *Tasks) save(t *task, change func(*Record)) (Record, error) {
+	s.mu.RLock()
+	next := t.record.clone()
+	s.mu.RUnlock()
+	change(&next)
+	file, err := files.File(string(next.ID))
+	if err != nil {
+		return Record{}, err
+	}
+	if err := file.Save(s.Store, next); err != nil {
+		return Record{}, fmt.Errorf("save task: %w", err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	t.record = next
+	return next.clone(), nil
+}
+
+// Rename gives a task another name. Id, branch and checkout stay.
+func (s *Tasks) Rename(id ident.Task, name string) (Record, error) {
+	t, err := s.find(id)
+	if err != nil {
+		return Record{}, err
+	}
+	defer t.life.Unlock()
+	if err := ident.CheckName(name); err != nil {
+		return Record{}, refusal.New(refusal.BadInput, err.Error(), "choose another name")
+	}
+	s.mu.RLock()
+	taken := s.taken(t.record.Project, name, id)
+	s.mu.RUnlock()
+	if taken {
+		return Record{}, nameTaken(name)
+	}
+	return s.save(t, func(r *Record) { r.Name = name })
+}
+
+// taken tells whether a live task of the project other than self has the name; s.mu is held. Names that
+// differ only in case would share a directory on some file systems.
+func (s *Tasks) taken(project ident.Project, name string, self ident.Task) bool {
+	for _, other := range s.tasks {
+		r := other.record
+		if r.ID != self && r.Project == project && r.Stage != Archived && strings.EqualFold(r.Name, name) {
+			return true
+		}
+	}
+	return false
+}
+
+func nameTaken(name string) error {
+	return refusal.New(refusal.Conflict, "there is a task "+name+" already", "choose another name")
+}
+
+// UsedBy returns how many tasks a project has, archived ones included.
+func (s *Tasks) UsedBy(id ident.Project) (live, archived int) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	for _, t := range s.tasks {
+		switch {
+		case t.record.Project != id:
+		case t.record.Stage == Archived:
+			archived++
+		default:
+			live++
+		}
+	}
+	return live, archived
+}
+
+// Stop ends every tab of every task; nothing that they ran is left.
+func (s *Tasks) Stop() {
+	var all sync.WaitGroup
+	for _, record := range s.List() {
+		for _, open := range s.Tabs(record.ID) {
+			all.Go(func() {
+				if err := open.Close(); err != nil {
+					s.Log.Error("tab not closed", "task", record.ID, "cause", err)
+				}
+			})
+		}
+	}
+	all.Wait()
+}
+
+// repo opens the repository of a task's project.
+func (s *Tasks) repo(ctx context.Context, record Record) (*git.Repo, error) {
+	return s.Projects.Repo(ctx, record.Project)
+}
