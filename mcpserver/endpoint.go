@@ -152,6 +152,8 @@ func (e *Endpoint) Stop(ctx context.Context) error {
 	if run == nil {
 		return nil
 	}
+	// What is still answered says that the connection ends.
+	run.http.SetKeepAlivesEnabled(false)
 	run.conns.stop()
 	run.cancel()
 	err := run.http.Shutdown(ctx) // closes the listener first

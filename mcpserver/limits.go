@@ -34,10 +34,15 @@ const (
 
 // Limits are the bounds that depend on how many clients there are. A field that is zero means its default.
 type Limits struct {
-	// Connections is how many connections one listener holds open; default 64.
+	// Connections is how many connections one listener holds open; default 512. A newcomer takes the place of
+	// the least wanted one, so it has as long to prove itself as a flood needs to bring that many more: 50 ms
+	// at ten thousand a second, where a good client needs one or two. Each costs about 16 KiB.
 	Connections int
+	// Requests is how many requests of all tokens are under way at once; default 64. With bodies of 4 MiB
+	// this bounds the memory that clients can take to 256 MiB.
+	Requests int
 	// Calls is how many requests of one token are under way at once; default 32, so that one token alone
-	// cannot fill the connections.
+	// cannot take every place.
 	Calls int
 	// Rate is how many requests a second one token may keep up, after Burst at once; defaults 200 and 400.
 	// An orchestrator that polls 20 tasks makes some dozens a second.
@@ -57,7 +62,8 @@ func (l Limits) orDefault() Limits {
 		}
 		return otherwise
 	}
-	l.Connections = def(l.Connections, 64)
+	l.Connections = def(l.Connections, 512)
+	l.Requests = def(l.Requests, 64)
 	l.Calls = def(l.Calls, 32)
 	l.Burst = def(l.Burst, 400)
 	l.FailHeld = def(l.FailHeld, 16)

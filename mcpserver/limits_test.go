@@ -106,6 +106,24 @@ func TestOneTokenCannotRunMoreCallsThanItsShare(t *testing.T) {
 	})
 }
 
+func TestAllTokensTogetherCannotRunMoreThanThereIsRoomFor(t *testing.T) {
+	f := newFixture(t, Limits{Requests: 2})
+	for _, token := range []string{fullToken, scopedToken} {
+		if _, err := io.WriteString(f.dial(), f.call(token, "thing_wait", `{"task":"a"}`).String()); err != nil {
+			t.Fatal(err)
+		}
+		f.whenBegun()
+	}
+	if response, _ := f.raw(f.echo(fullToken).String()); response.StatusCode != 429 {
+		t.Errorf("a third request: got %d", response.StatusCode)
+	}
+	close(f.proceed)
+	f.eventually(func() bool {
+		response, _ := f.raw(f.echo(fullToken).String())
+		return response.StatusCode == 200
+	})
+}
+
 // eventually repeats a question that the network answers, until it is answered with yes.
 func (f *fixture) eventually(ask func() bool) {
 	f.t.Helper()
@@ -203,6 +221,33 @@ func TestANewConnectionTakesThePlaceOfTheLeastWanted(t *testing.T) {
 	}
 }
 
+func TestANewConnectionHasAsLongAsTheOthersNeedToFillTheRoom(t *testing.T) {
+	for _, row := range []struct {
+		says   string
+		others int
+		served bool
+	}{{"as many newcomers as there is room for", 7, true}, {"one more", 8, false}} {
+		t.Run(row.says, func(t *testing.T) {
+			f := newFixture(t, Limits{Connections: 8})
+			slow := f.dial()
+			f.connections(1)
+			for n := range row.others {
+				f.dial()
+				f.connections(min(n+2, 8))
+			}
+			if row.served {
+				if _, err := io.WriteString(slow, f.echo(fullToken).String()); err != nil {
+					t.Fatal(err)
+				}
+			}
+			_, err := http.ReadResponse(bufio.NewReader(slow), nil)
+			if isTimeout(err) || (err == nil) != row.served {
+				t.Errorf("the first connection got %v", err)
+			}
+		})
+	}
+}
+
 // connections waits until the endpoint has accepted n connections.
 func (f *fixture) connections(n int) {
 	f.t.Helper()
@@ -262,14 +307,14 @@ func TestARefusedRequestIsNotReadForLong(t *testing.T) {
 
 func TestDefaultsAreNeverUnlimited(t *testing.T) {
 	got := Limits{}.orDefault()
-	if got.Connections != 64 || got.Calls != 32 || got.Calls >= got.Connections || got.Rate != 200 || got.Burst != 400 ||
+	if got.Connections != 512 || got.Requests != 64 || got.Calls != 32 || got.Calls >= got.Requests || got.Requests >= got.Connections || got.Rate != 200 || got.Burst != 400 ||
 		got.FailDelay != 500*time.Millisecond || got.FailHeld != 16 {
 		t.Errorf("got %+v", got)
 	}
-	if negative := (Limits{-1, -1, -1, -1, -1, -1}).orDefault(); negative != got {
+	if negative := (Limits{-1, -1, -1, -1, -1, -1, -1}).orDefault(); negative != got {
 		t.Errorf("negative limits became %+v", negative)
 	}
-	own := Limits{1, 2, 3, 4, 5, 6}
+	own := Limits{1, 2, 3, 4, 5, 6, 7}
 	if own.orDefault() != own {
 		t.Errorf("limits that are set were changed: %+v", own.orDefault())
 	}

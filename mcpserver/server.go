@@ -91,7 +91,7 @@ func (s *Server) serveKnown(reply *reply, r *http.Request) {
 	release, ok := s.rates.take(caller, s.Limits.orDefault())
 	if !ok {
 		reply.w.Header().Set("Retry-After", "1")
-		reply.refuse(http.StatusTooManyRequests, "too many requests with this token at once")
+		reply.refuse(http.StatusTooManyRequests, "too many requests at once")
 		return
 	}
 	defer release()

@@ -66,10 +66,11 @@ func (s *Server) Failures() uint64 {
 	return s.tarpit.failures
 }
 
-// rates bounds what one token asks, at once and a second. The zero value is ready.
+// rates bounds what one token asks, at once and a second, and what all ask at once. The zero value is ready.
 type rates struct {
-	mu      sync.Mutex
-	buckets map[bucketKey]*bucket
+	mu       sync.Mutex
+	buckets  map[bucketKey]*bucket
+	underWay int
 }
 
 // bucketKey tells tokens apart: by grant, and by name for callers that hold none.
@@ -94,13 +95,15 @@ func (rs *rates) take(caller registry.Caller, limits Limits) (release func(), ok
 		b = &bucket{limiter: rate.NewLimiter(rate.Limit(limits.Rate), limits.Burst)}
 		rs.buckets[key] = b
 	}
-	if b.underWay >= limits.Calls || !b.limiter.Allow() {
+	if rs.underWay >= limits.Requests || b.underWay >= limits.Calls || !b.limiter.Allow() {
 		return nil, false
 	}
+	rs.underWay++
 	b.underWay++
 	return func() {
 		rs.mu.Lock()
 		defer rs.mu.Unlock()
+		rs.underWay--
 		b.underWay--
 	}, true
 }
