@@ -90,7 +90,7 @@ func (r *Repo) diff(ctx context.Context, dir string, base OID, o DiffOptions) (D
 		return Diff{}, err
 	}
 	defer sc.remove()
-	left, err := sc.stageAll(ctx, limits{file: bigFile, total: diffTotal})
+	staged, err := sc.stageAll(ctx, limits{file: bigFile, total: diffTotal})
 	if err != nil {
 		return Diff{}, err
 	}
@@ -98,7 +98,7 @@ func (r *Repo) diff(ctx context.Context, dir string, base OID, o DiffOptions) (D
 	if err != nil {
 		return Diff{}, err
 	}
-	d.addLeftOut(left, o.Path)
+	d.addLeftOut(staged.left, o.Path)
 	if len(d.Files) > maxFiles {
 		d.Files, d.Truncated = d.Files[:maxFiles], true
 	}
