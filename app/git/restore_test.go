@@ -186,6 +186,7 @@ func TestEveryKindOfRepositoryIsArchived(t *testing.T) {
 			h.sh(h.path("p"), "commit", "-qm", "x")
 			return h.open(h.path("p"))
 		},
+		"partial":                           func(h *home) *Repo { return clone(h, "--filter=blob:none", "--no-checkout") },
 		"shallow":                           func(h *home) *Repo { return clone(h, "--depth=1") },
 		"shared with another by alternates": func(h *home) *Repo { return clone(h, "--shared") },
 		"a submodule": func(h *home) *Repo {
@@ -223,6 +224,36 @@ func TestEveryKindOfRepositoryIsArchived(t *testing.T) {
 			to, _ := h.roundTrip(r, dir, ArchiveOptions{Branches: []string{"task"}})
 			same(t, name, want, h.facts(to))
 		})
+	}
+}
+
+// A partial clone fetches at the checkout, and never while its files are read.
+func TestAPartialClone(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	up := h.repo("upstream", "a.txt", "b.txt")
+	for _, text := range []string{"first", "second"} {
+		h.write(up.Root+"/a.txt", text+"\n")
+		h.sh(up.Root, "commit", "-qam", text)
+	}
+	h.sh(up.Root, "config", "uploadpack.allowFilter", "true")
+	h.sh(h.dir, "clone", "-q", "--filter=blob:none", "--no-checkout", "file://"+up.Root, h.path("p"))
+	r := h.open(h.path("p"))
+	dir := h.worktree(r, "task")
+	if b, err := os.ReadFile(dir + "/a.txt"); string(b) != "second\n" {
+		t.Fatalf("%q %v", b, err)
+	}
+	h.write(dir+"/b.txt", "changed\n")
+	d, err := r.Diff(t.Context(), dir, h.oid(r.Root, "HEAD"), DiffOptions{})
+	if err != nil || len(d.Files) != 1 || !strings.Contains(d.Patch, "+changed") || d.Truncated {
+		t.Errorf("%+v %v", d, err)
+	}
+	d, err = r.Diff(t.Context(), dir, h.oid(r.Root, "HEAD~1"), DiffOptions{}) // whose a.txt was never fetched
+	if err != nil || len(d.Files) != 2 || d.Files[0].Path != "a.txt" || d.Files[1].Path != "b.txt" || !d.Truncated {
+		t.Errorf("%+v %v", d, err)
+	}
+	if out, err := h.try(r.Root, "rev-list", "--objects", "--all", "--missing=print"); err != nil || !strings.Contains(out, "\n?") {
+		t.Errorf("the missing blob was fetched: %s %v", out, err)
 	}
 }
 
