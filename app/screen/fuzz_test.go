@@ -83,7 +83,10 @@ func checkScreen(t *testing.T, in []byte, cols, rows, split int) {
 	same(t, fmt.Sprintf("from the snapshot %q", snapshot), copied, s)
 
 	// The copy goes on as the original does.
-	const more = "\u0301more \x1b[31mtext\r\nand\x1b[H\x1b[Kmore\r\n\x1b8x"
+	more := "\u0301more \x1b[31mtext\r\nand\x1b[H\x1b[Kmore\r\n\x1b8x"
+	if s.joinable && !s.reprints() {
+		more = more[len("\u0301"):]
+	}
 	write(s, []byte(more))
 	write(copied, []byte(more))
 	same(t, fmt.Sprintf("after more, from the snapshot %q", snapshot), copied, s)
@@ -144,6 +147,9 @@ func checkGrid(t *testing.T, s *Screen) {
 		}
 		for y := range b.rows {
 			cells := b.rows[y].cells
+			if b.rows[y].cont && !follows(s.endingOf(b, y), cells) {
+				t.Fatalf("row %d continues nothing", y)
+			}
 			if len(cells) != cols {
 				t.Fatalf("row %d has %d cells, want %d", y, len(cells), cols)
 			}

@@ -3,7 +3,7 @@ package screen
 // row of the grid.
 type row struct {
 	cells []cell
-	cont  bool // continues the row above: the text wrapped
+	cont  bool // continues the row above: the text wrapped, and nothing has been erased at the place where it did
 }
 
 // buffer is one of the two grids with what belongs to it alone.
@@ -41,19 +41,28 @@ func fill(cells []cell, with cell) {
 	}
 }
 
-// mend removes the half of a wide character whose other half is gone, on both sides of the border before column x.
-func (r *row) mend(x int) {
-	if x <= 0 || x > len(r.cells) {
-		return
+// mend removes the half of a wide character whose other half is gone, on both sides of the border before column x. It tells
+// whether there was one.
+func (r *row) mend(x int) bool {
+	lead := x > 0 && r.cells[x-1].attr&wide != 0
+	rest := x < len(r.cells) && r.cells[x].attr&spacer != 0
+	switch {
+	case lead == rest:
+		return false
+	case lead:
+		r.cells[x-1] = cell{style: style{bg: r.cells[x-1].bg}}
+	default:
+		r.cells[x] = cell{style: style{bg: r.cells[x].bg}}
 	}
-	left := &r.cells[x-1]
-	paired := x < len(r.cells) && r.cells[x].attr&spacer != 0
-	if left.attr&wide != 0 && !paired {
-		*left = cell{style: style{bg: left.bg}}
-	}
-	if paired && left.attr&wide == 0 {
-		right := &r.cells[x]
-		*right = cell{style: style{bg: right.bg}}
+	return true
+}
+
+// split empties a wide character that lies across the border before column x.
+func (r *row) split(x int) {
+	if x > 0 && x < len(r.cells) && r.cells[x].attr&spacer != 0 {
+		for i := x - 1; i <= x; i++ {
+			r.cells[i] = cell{style: style{bg: r.cells[i].bg}}
+		}
 	}
 }
 
@@ -92,6 +101,28 @@ func (b *buffer) cut(y int) {
 	}
 }
 
+// settle takes the mark of a continued row from row y and the one below it where text is missing at the border. It is
+// called after cells of row y were emptied.
+func (s *Screen) settle(y int) {
+	rows := s.buf.rows
+	for end := min(y+1, len(rows)-1); y <= end; y++ {
+		if rows[y].cont && !follows(s.endingOf(s.buf, y), rows[y].cells) {
+			rows[y].cont = false
+		}
+	}
+}
+
+// endingOf tells how the row above row y of a grid ends; for the first of the main screen it is the last of the history.
+func (s *Screen) endingOf(b *buffer, y int) byte {
+	switch {
+	case y > 0:
+		return ending(b.rows[y-1].cells)
+	case b == &s.main:
+		return s.history.ending()
+	}
+	return 0
+}
+
 // scroll moves the region up by one row. The row that leaves a region at the top of the main screen goes into the history.
 func (s *Screen) scroll(cont bool) {
 	b := s.buf
@@ -121,8 +152,8 @@ func (s *Screen) index() {
 
 // wrap begins the next row because the text goes on there.
 func (s *Screen) wrap() {
-	if last := &s.buf.rows[s.y].cells[s.cols-1]; s.x >= s.cols && last.empty() {
-		last.ch = ' ' // erased since: the text still goes on
+	if s.x >= s.cols {
+		s.buf.rows[s.y].cells[s.cols-1].ink() // it may have been erased since: the text still goes on
 	}
 	s.x = 0
 	switch {

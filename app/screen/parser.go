@@ -7,10 +7,10 @@ import (
 
 // The states of the parser are those of Paul Williams' parser for DEC terminals (https://vt100.net/emu/dec_ansi_parser).
 //
-// It is our own rather than that of charmbracelet/x/ansi v0.11.9, which (tried on 2026-11-29) ends an OSC or a DCS at a byte
-// 0x9c also when that is inside a UTF-8 character, as in the "✳" of claude's titles; swallows the ESC that follows a cut-off
-// character; lets numbers overflow; and prints the rest of a malformed CSI sequence. Here characters are decoded first, as
-// xterm.js does, and the states see runes.
+// It is our own rather than that of charmbracelet/x/ansi v0.11.9, which (tried on 2026-11-29) breaks a title and ends a DCS at
+// a byte 0x9c inside a UTF-8 character, such as the "✳" of claude's titles; swallows the ESC that follows a cut-off character;
+// lets numbers overflow; and prints the rest of a malformed CSI sequence. Here characters are decoded first, as in xterm.js,
+// and the states see runes.
 type state byte
 
 const (
