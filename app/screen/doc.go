@@ -20,4 +20,7 @@
 //   - A region that scrolls cuts the lines that had wrapped across its borders; xterm.js goes on calling them one line.
 //   - Resizing lays out the cursor's own line, too, and keeps what is below the cursor; xterm.js cuts both.
 //   - No OSC sets a colour of the palette, and OSC 4, 12 and 104 are ignored: colours are the window's.
+//
+// With xterm.js and not with xterm: erasing to the right of a full row erases nothing [xterm: the last cell]; there are no left
+// and right margins (DECLRMM); bytes that are not UTF-8 are dropped [xterm shows U+FFFD]; SU does not feed the scrollback.
 package screen

@@ -145,11 +145,21 @@ func TestLinksAreBounded(t *testing.T) {
 	s := New(Options{Cols: 20, Rows: 3, Scrollback: 100})
 	for i := range 3 * maxExtras {
 		write(s, fmt.Appendf(nil, "\x1b]8;;http://x/%d\a%d\x1b]8;;\a\r\n", i, i))
+		if i%37 == 0 {
+			checkLinks(t, s)
+		}
 	}
 	if n := len(s.extras.list); n > maxExtras+1 {
 		t.Errorf("%d links are held", n)
 	}
-	linked := 0
+	if checkLinks(t, s) == 0 {
+		t.Error("no link is left")
+	}
+}
+
+// checkLinks checks that text in the history that has a link has its own, and counts the linked cells.
+func checkLinks(t *testing.T, s *Screen) (linked int) {
+	t.Helper()
 	for i := range s.history.count {
 		text := s.history.text(i)
 		unpack(s.history.bytes(i), func(g glyph) {
@@ -161,9 +171,7 @@ func TestLinksAreBounded(t *testing.T) {
 			}
 		})
 	}
-	if linked == 0 {
-		t.Error("no link is left")
-	}
+	return linked
 }
 
 func TestTitleStack(t *testing.T) {
