@@ -102,7 +102,7 @@ func joins(before []byte, r rune) bool {
 
 // mark tells of the marks that join whatever is before them and never widen it. It need not know them all.
 func mark(r rune) bool {
-	return r >= 0x300 && r <= 0x36f || r >= 0x1ab0 && r <= 0x1aff || r >= 0x20d0 && r <= 0x20ff && r != 0x20e3
+	return r >= 0x300 && r <= 0x36f || r >= 0x1ab0 && r <= 0x1ace || r >= 0x20d0 && r <= 0x20f0 && r != 0x20e3
 }
 
 // plain tells of the characters that most text is made of that they neither join what is before them nor let follow what

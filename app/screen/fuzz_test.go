@@ -39,6 +39,9 @@ func FuzzScreen(f *testing.F) {
 	for _, seed := range seeds {
 		f.Add([]byte(seed), uint8(7), uint8(3), uint16(2))
 	}
+	f.Add([]byte("字ぢ字か"), uint8(0), uint8(46), uint16(334))
+	f.Add([]byte("\x1b[;10H"), uint8(8), uint8(0), uint16(39))
+	f.Add([]byte("ab0\ufe0f\x1b[4h"), uint8(1), uint8(1), uint16(3))
 	f.Fuzz(func(t *testing.T, in []byte, w, h uint8, split uint16) {
 		if len(in) > 1<<12 {
 			return // the properties do not depend on length, and a snapshot of much scrollback is slow

@@ -11,6 +11,8 @@ type buffer struct {
 	rows        []row
 	top, bottom int // scroll region, both inclusive
 	saved       savedCursor
+
+	moved []row // scratch of up and down
 }
 
 // savedCursor is what DECSC keeps.
@@ -69,13 +71,9 @@ func (r *row) split(x int) {
 // up moves the rows of a region n up; blank ones come in below. The rows that leave are lost.
 func (b *buffer) up(top, bottom, n int, blank cell) {
 	n = min(n, bottom-top+1)
-	for range n {
-		first := b.rows[top]
-		copy(b.rows[top:bottom], b.rows[top+1:bottom+1])
-		fill(first.cells, blank)
-		first.cont = false
-		b.rows[bottom] = first
-	}
+	b.moved = append(b.moved[:0], b.rows[top:top+n]...)
+	copy(b.rows[top:], b.rows[top+n:bottom+1])
+	b.renew(bottom+1-n, blank)
 	b.cut(top)
 	b.cut(bottom + 1)
 }
@@ -83,15 +81,20 @@ func (b *buffer) up(top, bottom, n int, blank cell) {
 // down moves the rows of a region n down; blank ones come in above.
 func (b *buffer) down(top, bottom, n int, blank cell) {
 	n = min(n, bottom-top+1)
-	for range n {
-		last := b.rows[bottom]
-		copy(b.rows[top+1:bottom+1], b.rows[top:bottom])
-		fill(last.cells, blank)
-		last.cont = false
-		b.rows[top] = last
-	}
+	b.moved = append(b.moved[:0], b.rows[bottom+1-n:bottom+1]...)
+	copy(b.rows[top+n:bottom+1], b.rows[top:])
+	b.renew(top, blank)
 	b.cut(top + n)
 	b.cut(bottom + 1)
+}
+
+// renew puts the rows that were moved out back in as blank ones.
+func (b *buffer) renew(y int, blank cell) {
+	for i := range b.moved {
+		fill(b.moved[i].cells, blank)
+		b.moved[i].cont = false
+	}
+	copy(b.rows[y:], b.moved)
 }
 
 // cut ends the text that ran on into row y: the row above is another one now.

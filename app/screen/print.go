@@ -73,6 +73,7 @@ func (s *Screen) leave(x int) {
 	r := &s.buf.rows[s.y]
 	fill(r.cells[x:], s.blank())
 	r.mend(x)
+	s.settle(s.y)
 }
 
 // place writes a character where there is room for it, and moves the cursor behind it.
