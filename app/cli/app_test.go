@@ -28,12 +28,13 @@ type fakeApp struct {
 	dir    string
 	router *registry.Router
 	// begun gets the name of each verb whose call arrived.
-	begun  chan string
-	stop   func()
-	mu     sync.Mutex
+	begun chan string
+	stop  func()
+	// stream is what the one ticket opens.
+	stream *fakeTab
+	mu     sync.Mutex // guards what follows
 	calls  []string
 	waits  int
-	stream *fakeTab
 }
 
 // startApp starts an app and hands later what ends it.
@@ -44,7 +45,7 @@ func startApp(t *testing.T, later func(func())) *fakeApp {
 		t.Fatal(err)
 	}
 	log := slog.New(slog.DiscardHandler)
-	app := &fakeApp{dir: dir, begun: make(chan string, 100), router: registry.NewRouter(allowAll{}, allowAll{}, log, verbs.All()...)}
+	app := &fakeApp{dir: dir, begun: make(chan string, 100), stream: newFakeTab(), router: registry.NewRouter(allowAll{}, allowAll{}, log, verbs.All()...)}
 	app.bind()
 	l, err := ctl.Listen(dir, "test-token", log)
 	if err != nil {
@@ -218,9 +219,7 @@ func newFakeTab() *fakeTab {
 }
 
 func (app *fakeApp) Open(_ context.Context, ticket string) (ctl.Stream, error) {
-	app.mu.Lock()
-	defer app.mu.Unlock()
-	if ticket != "ticket-1" || app.stream == nil {
+	if ticket != "ticket-1" {
 		return nil, refusal.New(refusal.NotFound, "no such ticket", "attach again")
 	}
 	go func() { _, _ = io.WriteString(app.stream.input, "the screen\r\n") }()
