@@ -21,8 +21,6 @@ import (
 	"termic/registry/verbs"
 )
 
-type verb = registry.Verb
-
 // fakeApp is an app with a real socket and a real router, whose handlers answer by the name of the task.
 type fakeApp struct {
 	dir    string

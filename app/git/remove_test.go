@@ -161,7 +161,7 @@ func TestARemovalIsWholeOrNot(t *testing.T) {
 			h := newHome(t)
 			r := h.repo("p")
 			dir := h.worktree(r, "task")
-			h.write(dir+"/work.txt", "work\n")
+			h.write(dir+"/kept.txt", "work\n")
 			before := snapshot(t, h.dir)
 			s := newStepper(h)
 			s.each(mode, func(context.Context) error {

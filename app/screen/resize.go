@@ -82,9 +82,7 @@ func (s *Screen) reflow(cols, rows int, at *position) {
 		s.remember(&laid[i])
 	}
 	next := newBuffer(cols, rows)
-	for i, r := range laid[above:] {
-		next.rows[i] = r
-	}
+	copy(next.rows, laid[above:])
 	if s.history.count == 0 {
 		next.rows[0].cont = false
 	}
