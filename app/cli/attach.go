@@ -55,13 +55,20 @@ func takeOver(in, out *os.File) (*screen, error) {
 	return s, nil
 }
 
-// size returns columns and rows; both are 0 where the terminal does not know them.
+// size returns columns and rows; they are 0 where the terminal does not know them.
 func (s *screen) size() (cols, rows int) {
 	cols, rows, err := term.GetSize(int(s.out.Fd()))
-	if err != nil || cols <= 0 || rows <= 0 {
+	if err != nil {
 		return 0, 0
 	}
 	return cols, rows
+}
+
+// tellSize sends the size, where there is one. If that fails, Copy fails too, and says why.
+func (s *screen) tellSize(remote *ctl.Terminal) {
+	if cols, rows := s.size(); cols > 0 {
+		_ = remote.Resize(cols, rows)
+	}
 }
 
 // restore gives the terminal back as it was. It may be called several times and from any goroutine.
@@ -128,6 +135,10 @@ func (s *session) attach(ctx context.Context, cmd *cobra.Command, client *ctl.Cl
 
 // connect moves keys, output and size between the two until one end is done.
 func connect(ctx context.Context, local *screen, remote *ctl.Terminal) error {
+	resized := make(chan os.Signal, 1)
+	signal.Notify(resized, syscall.SIGWINCH)
+	defer signal.Stop(resized)
+	local.tellSize(remote) // before anything is drawn
 	ended := make(chan error, 3)
 	local.guarded(func() {
 		status, err := remote.Copy(local.out)
@@ -142,10 +153,6 @@ func connect(ctx context.Context, local *screen, remote *ctl.Terminal) error {
 			ended <- nil
 		}
 	})
-	resized := make(chan os.Signal, 1)
-	signal.Notify(resized, syscall.SIGWINCH)
-	defer signal.Stop(resized)
-	resized <- syscall.SIGWINCH // the first size
 	for {
 		select {
 		case err := <-ended:
@@ -153,9 +160,7 @@ func connect(ctx context.Context, local *screen, remote *ctl.Terminal) error {
 		case <-ctx.Done():
 			return refusal.New(refusal.Cancelled, "detached by a signal", "")
 		case <-resized:
-			if cols, rows := local.size(); cols > 0 {
-				_ = remote.Resize(cols, rows) // if it fails, Copy fails too, and says why
-			}
+			local.tellSize(remote)
 		}
 	}
 }
