@@ -35,6 +35,11 @@ const curtain = "(the program has ended)"
 // sitDown runs termic with its three streams on a terminal of 80 columns and 24 rows.
 func sitDown(t *testing.T, arguments ...string) *person {
 	t.Helper()
+	return sitDownAt(t, pty.Winsize{Cols: 80, Rows: 24}, arguments...)
+}
+
+func sitDownAt(t *testing.T, size pty.Winsize, arguments ...string) *person {
+	t.Helper()
 	p := &person{t: t, app: startApp(t, t.Cleanup), exited: make(chan error, 1)}
 	p.cond = sync.NewCond(&p.mu)
 	var err error
@@ -42,7 +47,7 @@ func sitDown(t *testing.T, arguments ...string) *person {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { p.line.Close(); p.terminal.Close() })
-	if err := pty.Setsize(p.terminal, &pty.Winsize{Cols: 80, Rows: 24}); err != nil {
+	if err := pty.Setsize(p.terminal, &size); err != nil {
 		t.Fatal(err)
 	}
 	if p.before, err = term.GetState(int(p.line.Fd())); err != nil {
@@ -124,7 +129,7 @@ func (p *person) restored(status int) {
 	if err != nil || !reflect.DeepEqual(after, p.before) {
 		p.t.Errorf("the terminal's modes are %+v, were %+v (%v)", after, p.before, err)
 	}
-	if !strings.Contains(seen, restoreScreen+leaveScreen) {
+	if !strings.Contains(seen, restoreScreen) {
 		p.t.Errorf("the screen was not given back: %q", seen)
 	}
 }
@@ -139,7 +144,7 @@ func TestAttachIsATerminalUntilTheKeyIsTyped(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p := sitDown(t, "attach", "fix-login")
 			p.sees("termic: attached; ctrl-] detaches, and the tab goes on")
-			p.sees(enterScreen)
+			p.sees(bottomLine + strings.Repeat("\n", 24)) // what was shown is in the scrollback
 			p.sees("the screen")
 			if size := <-p.app.stream.sizes; size != [2]int{80, 24} {
 				t.Errorf("the first size is %v", size)
@@ -188,6 +193,19 @@ func TestAttachEndsWhenTheAppDoes(t *testing.T) {
 	p.app.stop()
 	p.sees("termic: the connection to the app ended")
 	p.restored(6)
+}
+
+func TestATerminalWithoutASizeLeavesTheTabsSize(t *testing.T) {
+	p := sitDownAt(t, pty.Winsize{}, "attach", "fix-login") // as a terminal is that was never told one
+	p.sees("the screen")
+	if err := pty.Setsize(p.terminal, &pty.Winsize{Cols: 100, Rows: 30}); err != nil {
+		t.Fatal(err)
+	}
+	if size := <-p.app.stream.sizes; size != [2]int{100, 30} {
+		t.Errorf("the tab was told %v", size)
+	}
+	p.types("\x1d")
+	p.restored(0)
 }
 
 func TestARefusedAttachLeavesTheTerminalAlone(t *testing.T) {

@@ -59,13 +59,11 @@ func helpText(cmd *cobra.Command) string {
 	var b strings.Builder
 	cmd.InitDefaultHelpFlag()
 	cmd.Flags().Lookup("help").Hidden = true
-	long := cmd.Long
-	if long == "" {
-		long = cmd.Short
+	if cmd.Long != "" {
+		first, rest, _ := strings.Cut(cmd.Long, "\n")
+		b.WriteString(strings.Join(wrap(first, helpCols), "\n") + "\n" + rest + "\n")
 	}
-	first, rest, _ := strings.Cut(long, "\n")
-	b.WriteString(strings.Join(wrap(first, helpCols), "\n") + "\n" + rest)
-	fmt.Fprintf(&b, "\nUsage:\n")
+	fmt.Fprintf(&b, "Usage:\n")
 	if !cmd.HasSubCommands() || cmd.Use != cmd.Name() {
 		fmt.Fprintf(&b, "  %s\n", cmd.UseLine())
 	}
