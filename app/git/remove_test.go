@@ -72,6 +72,12 @@ func TestOnlyLinkedWorktreesAreRemoved(t *testing.T) {
 			h.sh(moved, "worktree", "repair", dir)
 			return dir
 		}, ErrNestedRepository},
+		"a worktree of another repository where ours was": {func(h *home, r *Repo) string {
+			dir := h.worktree(r, "w")
+			os.RemoveAll(dir)
+			h.sh(h.repo("q").Root, "worktree", "add", "-q", dir, "-b", "w")
+			return dir
+		}, ErrMainWorktree},
 		"a relative path": {func(h *home, r *Repo) string { return "p" }, ErrBadPath},
 	} {
 		t.Run(name, func(t *testing.T) {
