@@ -211,3 +211,28 @@ func TestACallerThatGoesAwayDoesNotStopARemovalThatBegan(t *testing.T) {
 		t.Errorf("context %v, still there: %v", ctx.Err(), exists(dir))
 	}
 }
+
+func TestARemovalThatACrashInterruptedIsFinished(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	r := h.repo("p")
+	dir, other := h.worktree(r, "task"), h.worktree(r, "other")
+	h.write(dir+"/work.txt", "work\n")
+	a, err := r.Archive(t.Context(), ArchiveOptions{Dir: dir, ID: "t1", Store: h.path("store")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	left := movedPrefix(dir) + "X"
+	if err := os.Rename(dir, left); err != nil {
+		t.Fatal(err)
+	}
+	stranger := movedPrefix(dir) + "A" // which has the name, and is another checkout
+	if err := os.Rename(other, stranger); err != nil {
+		t.Fatal(err)
+	}
+	wantErr(t, r.RemoveArchived(t.Context(), a), nil)
+	list, err := r.Worktrees(t.Context())
+	if err != nil || len(list) != 2 || exists(left) || exists(dir) || !exists(stranger+"/.git") {
+		t.Errorf("%+v %v", list, err)
+	}
+}
