@@ -92,7 +92,8 @@ func (r *Repo) diff(ctx context.Context, dir string, base OID, o DiffOptions) (D
 		return Diff{}, err
 	}
 	defer sc.remove()
-	staged, err := sc.stageAll(ctx, limits{file: bigFile, total: diffTotal})
+	staged, err := sc.stageAll(ctx, limits{file: bigFile, total: diffTotal,
+		same: func(paths []string) (map[string]bool, error) { return r.lfsSame(ctx, sc, paths) }})
 	if err != nil {
 		return Diff{}, err
 	}

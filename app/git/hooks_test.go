@@ -190,7 +190,7 @@ func TestNothingOfANestedRepositoryRuns(t *testing.T) {
 	os.Chmod(h.path("trap.sh"), 0o755)
 	for _, sub := range []string{"lib", "untracked"} {
 		h.write(dir+"/"+sub+"/.gitattributes", "*.txt filter=x\n")
-		h.write(dir+"/"+sub+"/x.txt", "changed\n")
+		h.write(dir+"/"+sub+"/x.txt", "ONE\ntwo\nthree\n") // of the same size: git must read it
 		h.sh(dir+"/"+sub, "config", "filter.x.clean", h.path("trap.sh"))
 		h.sh(dir+"/"+sub, "config", "core.fsmonitor", h.path("trap.sh"))
 	}

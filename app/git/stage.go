@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 )
@@ -28,7 +29,11 @@ const (
 )
 
 // limits bound what stageAll reads; zero means no bound.
-type limits struct{ file, total int64 }
+type limits struct {
+	file, total int64
+	// same returns tracked paths that are unchanged although git cannot tell; nil for none.
+	same func(paths []string) (map[string]bool, error)
+}
 
 // stageAll brings the scratch index to the state of the checkout, untracked files
 // included, and returns what it did. Each file is looked at with
@@ -42,6 +47,13 @@ func (s *scratch) stageAll(ctx context.Context, lim limits) (stagePlan, error) {
 		out, err := s.changed(ctx)
 		if err != nil {
 			return stagePlan{}, err
+		}
+		if lim.same != nil {
+			same, err := lim.same(out.tracked)
+			if err != nil {
+				return stagePlan{}, err
+			}
+			out.tracked = slices.DeleteFunc(out.tracked, func(p string) bool { return same[p] })
 		}
 		plan := s.plan(out, lim)
 		if lastErr = s.apply(ctx, plan); lastErr == nil {

@@ -193,7 +193,7 @@ func (st *store) readArchive(ctx context.Context, a *Archived) (*savedState, err
 		}
 		paths, ids = append(paths, path), append(ids, f[2])
 	}
-	blobs, err := st.blobs(ctx, ids)
+	blobs, err := st.sealed().blobs(ctx, ids, stateTotal+outputLimit)
 	if err != nil {
 		return nil, err
 	}

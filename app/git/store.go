@@ -1,7 +1,6 @@
 package git
 
 import (
-	"bytes"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -10,8 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
+	"time"
 
 	"github.com/google/renameio/v2"
 )
@@ -49,7 +48,32 @@ func (r *Repo) openStore(ctx context.Context, dir string) (*store, error) {
 	if err := st.borrow(); err != nil {
 		return nil, fmt.Errorf("open archive store %s: %w", dir, err)
 	}
-	return st, os.MkdirAll(st.temp(), 0o700)
+	if err := os.MkdirAll(st.temp(), 0o700); err != nil {
+		return nil, err
+	}
+	return st, st.sweep(time.Now())
+}
+
+// staleAfter is the age at which a scratch directory belongs to nobody: no call
+// that uses one lasts so long.
+const staleAfter = 24 * time.Hour
+
+// sweep removes scratch directories that a crash left behind.
+func (st *store) sweep(now time.Time) error {
+	entries, err := os.ReadDir(st.temp())
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		info, err := e.Info()
+		if err == nil && now.Sub(info.ModTime()) > staleAfter {
+			err = removeTree(filepath.Join(st.temp(), e.Name()))
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
 }
 
 // create makes the repository under another name and renames it, so that a
@@ -97,13 +121,17 @@ func (st *store) borrow() error {
 	return renameio.WriteFile(path, []byte(st.alternates()), 0o600)
 }
 
+// sealed is the store as a git directory of ours without a checkout.
+func (st *store) sealed() *scratch {
+	return &scratch{git: st.repo.git, dir: st.dir, none: st.repo.none()}
+}
+
 // run runs git on the store, sealed.
 func (st *store) run(ctx context.Context, c call) ([]byte, error) {
-	c.seal, c.write = &scratch{git: st.repo.git, dir: st.dir}, true
 	if c.timeout == 0 {
 		c.timeout = archiveTimeout
 	}
-	return st.repo.git.run(ctx, c)
+	return st.sealed().run(ctx, c)
 }
 
 // ref is where a commit of an archive is kept in the store. Its name holds the
@@ -200,26 +228,6 @@ func (st *store) has(ctx context.Context, a *Archived) error {
 		return fmt.Errorf("the archive store has %q, not %q", got, want)
 	}
 	return nil
-}
-
-// blobs returns the contents of the blobs, in order.
-func (st *store) blobs(ctx context.Context, ids []string) ([][]byte, error) {
-	out, err := st.run(ctx, call{args: []string{"cat-file", "--batch=%(objecttype) %(objectsize)", "--buffer"}, limit: stateTotal + outputLimit,
-		stdin: strings.NewReader(strings.Join(ids, "\n") + "\n")})
-	if err != nil {
-		return nil, err
-	}
-	var blobs [][]byte
-	for range ids { // "blob <size>\n<contents>\n"
-		line, rest, _ := bytes.Cut(out, []byte("\n"))
-		kind, digits, _ := strings.Cut(string(line), " ")
-		size, err := strconv.Atoi(digits)
-		if kind != "blob" || err != nil || size < 0 || size >= len(rest) {
-			return nil, fmt.Errorf("unexpected answer %q", clip(string(line), 80))
-		}
-		blobs, out = append(blobs, rest[:size]), rest[size+1:]
-	}
-	return blobs, nil
 }
 
 // verifyArchive reads back what was written: each pin, each name in the store,
