@@ -135,6 +135,7 @@ func TestWhatTheAppGives(t *testing.T) {
 	}{
 		{"a directory of the task", profile.Own{Path: "/home/u/.claude", Source: task + "/git", Write: true}, ""},
 		{"the person's own state of an agent", profile.Own{Path: "/home/u/.claude", Source: "/home/u/.claude"}, "/home/u/.claude"},
+		{"a part of it", profile.Own{Path: "/home/u/.claude", Source: "/home/u/.claude/local/../x"}, "/home/u/.claude"},
 		{"the program of an agent", profile.Own{Path: "/home/u/.claude/local", Source: "/home/u/.claude/local"}, ""},
 		{"the data directory", profile.Own{Path: "/data", Source: data}, data},
 		{"the data directory by another name", profile.Own{Path: "/data", Source: data + "/../termic"}, data},
@@ -145,7 +146,7 @@ func TestWhatTheAppGives(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			d := dirs()
 			d.Own = append(d.Own, tt.own)
-			disk := machine("/home/u/.claude/local/", "/home/u/src/web/.git/objects/")
+			disk := machine("/home/u/.claude/local/", "/home/u/.claude/x/", "/home/u/src/web/.git/objects/")
 			_, err := profile.Compile(capability.Declared{Mode: capability.Enforce}, d, disk)
 			var exposure *profile.ExposureError
 			if (err != nil) != (tt.secret != "") || err != nil && (!errors.As(err, &exposure) || exposure.Secret != tt.secret) {
