@@ -28,6 +28,10 @@ func (c *compiler) system() error {
 			return fmt.Errorf("compile cage: %w", err)
 		case entry.Mode&fs.ModeSymlink != 0:
 			c.rules[dir] = Rule{Path: dir, Access: Link, Target: entry.Target, Why: "the system"}
+		case dir == "/etc" && c.dirs.Root:
+			if err := c.open(dir); err != nil {
+				return err
+			}
 		default:
 			if err := c.add(Rule{Path: dir, Source: dir, Access: ReadOnly, Why: "the system"}); err != nil {
 				return err
@@ -36,6 +40,51 @@ func (c *compiler) system() error {
 	}
 	if entry, err := c.disk.Lstat("/var/run"); err == nil && entry.Mode&fs.ModeSymlink != 0 {
 		c.rules["/var/run"] = Rule{Path: "/var/run", Access: Link, Target: entry.Target, Why: "the system"}
+	}
+	return nil
+}
+
+// open adds what of a directory anyone may read, each by itself where something in it is closed. A cage of root could
+// read the rest, and masking it does not do: when a program outside replaces a file (passwd does so with /etc/shadow)
+// the kernel takes off what is mounted on it. What is not there at all stays so.
+func (c *compiler) open(dir string) error {
+	shut, err := closed(c.disk, dir)
+	if err != nil {
+		return fmt.Errorf("compile cage: %w", err)
+	}
+	c.shut = append(c.shut, shut...)
+	for _, secret := range c.secrets {
+		if at(dir, secret) {
+			shut = append(shut, secret)
+		}
+	}
+	return c.openParts(dir, shut)
+}
+
+func (c *compiler) openParts(name string, shut []string) error {
+	entry, err := c.disk.Lstat(name)
+	if err != nil {
+		return fmt.Errorf("compile cage: %w", err)
+	}
+	switch {
+	case slices.Contains(shut, name):
+		return nil
+	case entry.Mode&fs.ModeSymlink != 0:
+		c.rules[name] = Rule{Path: name, Access: Link, Target: entry.Target, Why: "the system"}
+		return nil
+	case entry.Mode.IsRegular(), entry.Mode.IsDir() && !slices.ContainsFunc(shut, func(s string) bool { return at(name, s) }):
+		return c.add(Rule{Path: name, Source: name, Access: ReadOnly, Why: "the system"})
+	case !entry.Mode.IsDir():
+		return nil // a socket or a pipe of the system
+	}
+	names, err := c.disk.ReadDir(name)
+	if err != nil {
+		return fmt.Errorf("compile cage: %w", err)
+	}
+	for _, below := range names {
+		if err := c.openParts(path.Join(name, below), shut); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -56,7 +105,7 @@ func (c *compiler) personal() error {
 			return &ExposureError{Rule: fmt.Sprintf("of the app for the toolchain %q", dir), Secret: secret}
 		}
 		// Programs find their toolchain by the name that the person uses, which may be a link.
-		if clean := path.Clean(dir); clean != real {
+		if clean := path.Clean(dir); clean != real && c.profileSoFar().Rule(clean).Access != ReadOnly {
 			c.rules[clean] = Rule{Path: clean, Access: Link, Target: real, Why: "a toolchain"}
 		}
 		if c.profileSoFar().Rule(real).Access == ReadOnly {
@@ -128,14 +177,7 @@ func (c *compiler) unlinked(name string) (bool, error) {
 
 // hide masks what is denied and lies inside something that the cage shows, and lists everything that must not open.
 func (c *compiler) hide() error {
-	hidden := c.denied
-	if c.dirs.Root {
-		shut, err := closed(c.disk, "/etc")
-		if err != nil {
-			return fmt.Errorf("compile cage: %w", err)
-		}
-		hidden = slices.Compact(slices.Sorted(slices.Values(slices.Concat(hidden, shut))))
-	}
+	hidden := slices.Compact(slices.Sorted(slices.Values(slices.Concat(c.denied, c.shut))))
 	soFar := c.profileSoFar()
 	for _, secret := range hidden {
 		c.profile.Absent = append(c.profile.Absent, secret)

@@ -68,6 +68,7 @@ type compiler struct {
 	rules    map[string]Rule // by path
 	secrets  []string        // the built-in ones; resolved
 	denied   []string        // these, the data directory and what the caller hides; resolved
+	shut     []string        // what of /etc only root may read, when the cage is root's
 	executed []string        // what must not be written, outside the checkout; resolved
 	owned    []string        // paths in the cage at which the app put something
 }

@@ -175,13 +175,32 @@ func TestDenialsWin(t *testing.T) {
 			t.Errorf("%s: access %d, want %d", name, got, want)
 		}
 	}
+}
+
+// TestRootsEtc: in a cage of root, what only root may read is not there, and no mask keeps it out: a mask falls off when
+// the file is replaced.
+func TestRootsEtc(t *testing.T) {
+	d := dirs()
 	d.Root = true
-	if got := compile(t, capability.Set{}, d, machine("/opt/termic/tasks/7/")).Rule("/etc/app/token"); got.Access != profile.Hidden || !got.File {
-		t.Errorf("a closed file in root's /etc: %+v", got)
+	p := compile(t, capability.Set{}, d, machine("/etc/app/config", "/etc/localtime -> /usr/share/zoneinfo/UTC", "/etc/app/link -> config"))
+	for name, want := range map[string]profile.Access{
+		"/etc/app/token": profile.Hidden, "/etc/shadow": profile.Hidden, "/etc/ssl/private/x": profile.Hidden,
+		"/etc/passwd": profile.ReadOnly, "/etc/app/config": profile.ReadOnly, "/etc/ssl/certs/x": profile.ReadOnly,
+		"/etc/localtime": profile.Link, "/etc/app/link": profile.Link,
+	} {
+		if got := p.Rule(name); got.Access != want || got.Access == profile.Hidden && got.Path != "" {
+			t.Errorf("%s: %+v, want access %d by no rule of its own", name, got, want)
+		}
+	}
+	for _, name := range []string{"/etc/app/token", "/etc/shadow", "/etc/ssl/private"} {
+		if !slices.Contains(p.Absent, name) {
+			t.Errorf("nothing proves that %s is absent", name)
+		}
 	}
 	d.Root = false
-	if got := compile(t, capability.Set{}, d, machine("/opt/termic/tasks/7/")).Rule("/etc/app/token").Access; got != profile.ReadOnly {
-		t.Errorf("a closed file in /etc, which the kernel keeps from others: access %d", got)
+	p = compile(t, capability.Set{}, d, machine())
+	if got := p.Rule("/etc/app/token"); got.Access != profile.ReadOnly || got.Path != "/etc" {
+		t.Errorf("for a user, whom the kernel keeps from it: %+v", got)
 	}
 }
 
