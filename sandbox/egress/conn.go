@@ -132,7 +132,6 @@ func (x *exchange) connect(to HostPort) Decision {
 // turnAway refuses a connection that is one too many, whatever it asks for.
 func (s *server) turnAway(client net.Conn) {
 	defer client.Close()
-	defer context.AfterFunc(s.ending, func() { _ = client.Close() })()
 	x := &exchange{server: s, client: client, in: bufio.NewReaderSize(client, 16)} // 16: the least
 	d := Decision{}.deny(Busy, "this task has %d connections open, which is the most", s.limits.Conns)
 	x.decide(d)
@@ -146,6 +145,7 @@ const accessDenied = "\x15\x03\x01\x00\x02\x02\x31"
 // refuse tells the client d. The reason is the status line's phrase as well as the body: of a refused CONNECT
 // most clients show only the former.
 func (x *exchange) refuse(d Decision) {
+	defer context.AfterFunc(x.ending, func() { _ = x.client.Close() })()
 	_ = x.client.SetDeadline(time.Now().Add(time.Second))
 	answer := accessDenied
 	switch {

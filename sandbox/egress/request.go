@@ -33,7 +33,7 @@ func readConnect(r *bufio.Reader) (target string, err error) {
 	if !isToken(method) || target == "" || version != "HTTP/1.1" && version != "HTTP/1.0" {
 		return "", &fault{Malformed, "not an HTTP/1 request"}
 	}
-	for left := maxHead - len(first); ; {
+	for left := maxHead - len(first) - len("\r\n"); ; {
 		line, err := readLine(r, left)
 		if err != nil {
 			return "", err
