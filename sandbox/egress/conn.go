@@ -145,7 +145,6 @@ const accessDenied = "\x15\x03\x01\x00\x02\x02\x31"
 // refuse tells the client d. The reason is the status line's phrase as well as the body: of a refused CONNECT
 // most clients show only the former.
 func (x *exchange) refuse(d Decision) {
-	defer context.AfterFunc(x.ending, func() { _ = x.client.Close() })()
 	_ = x.client.SetDeadline(time.Now().Add(time.Second))
 	answer := accessDenied
 	switch {

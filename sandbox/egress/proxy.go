@@ -60,7 +60,7 @@ func (p *Proxy) Serve(ctx context.Context, ln net.Listener) error {
 	defer cutNow()
 	s := &server{Proxy: p, limits: p.Limits.withDefaults(), resolve: p.Resolver, dial: p.testOnlyDial, own: p.testOnlyOwn, ending: ending, cut: cut}
 	if s.resolve == nil {
-		s.resolve = systemResolver{}
+		s.resolve = newSystemResolver()
 	}
 	if s.dial == nil {
 		s.dial = dialTCP

@@ -20,16 +20,19 @@ type Resolver interface {
 
 // systemResolver reads /etc/hosts and asks the servers of /etc/resolv.conf. It does so in Go in programs with
 // cgo too: both kinds then get the same answers, and a look-up ends with its context instead of holding a
-// thread. What macOS keeps elsewhere (servers of a VPN) is not asked.
-type systemResolver struct{}
+// thread. What macOS keeps elsewhere (servers of a VPN) is not asked, and net does not find names of one label in
+// /etc/hosts when no search domain may apply.
+type systemResolver struct{ net *net.Resolver }
 
-func (systemResolver) Resolve(ctx context.Context, name string) ([]netip.Addr, error) {
-	answers, err := (&net.Resolver{PreferGo: true}).LookupNetIP(ctx, "ip", name+".") // the dot: no search domain
+func newSystemResolver() systemResolver { return systemResolver{&net.Resolver{PreferGo: true}} }
+
+func (r systemResolver) Resolve(ctx context.Context, name string) ([]netip.Addr, error) {
+	answers, err := r.net.LookupNetIP(ctx, "ip", name+".") // the dot: no search domain
 	if err != nil {
 		return nil, fmt.Errorf("look up %s: %w", name, err)
 	}
 	for i, a := range answers {
-		answers[i] = a.Unmap() // net hands out IPv4 answers in the mapped form
+		answers[i] = a.Unmap() // net hands out the IPv4 addresses of /etc/hosts in the mapped form
 	}
 	return answers, nil
 }

@@ -18,6 +18,7 @@ import (
 	"net/netip"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -230,29 +231,30 @@ func TestServeCutsTunnelsAfterTheGrace(t *testing.T) {
 	}
 }
 
-// failing is a listener whose Accept fails with each of errs before it goes on.
+// failing is a listener whose second Accept fails.
 type failing struct {
 	net.Listener
-	errs chan error
+	calls atomic.Int64
+	err   error
 }
 
-func (f failing) Accept() (net.Conn, error) {
-	select {
-	case err := <-f.errs:
-		return nil, err
-	default:
-		return f.Listener.Accept()
+func (f *failing) Accept() (net.Conn, error) {
+	if f.calls.Add(1) == 2 {
+		return nil, f.err
 	}
+	return f.Listener.Accept()
 }
 
 func TestServeAfterAnErrorOfTheListener(t *testing.T) {
+	// A client that says nothing waits in the proxy when the error comes.
 	serve := func(err error) (addr string, served chan error) {
-		ln := failing{listen(t), make(chan error, 1)}
-		ln.errs <- err
+		ln := &failing{Listener: listen(t), err: err}
 		served = make(chan error, 1)
 		ctx, end := context.WithCancel(context.Background())
 		t.Cleanup(end)
-		go func() { served <- (&Proxy{Decided: func(Decision) {}}).Serve(ctx, ln) }()
+		p := &Proxy{Decided: func(Decision) {}, Limits: Limits{Head: time.Hour}}
+		go func() { served <- p.Serve(ctx, ln) }()
+		(&rig{t: t, addr: ln.Addr().String()}).connect()
 		return ln.Addr().String(), served
 	}
 	t.Run("that passes", func(t *testing.T) {
@@ -265,8 +267,13 @@ func TestServeAfterAnErrorOfTheListener(t *testing.T) {
 	t.Run("that does not", func(t *testing.T) {
 		broken := &net.OpError{Op: "accept", Err: syscall.EINVAL}
 		addr, served := serve(broken)
-		if err := <-served; !errors.Is(err, broken) {
-			t.Errorf("%v", err)
+		select {
+		case err := <-served:
+			if !errors.Is(err, broken) {
+				t.Error(err)
+			}
+		case <-time.After(patience):
+			t.Fatal("still serving")
 		}
 		if _, err := net.Dial("tcp", addr); !errors.Is(err, syscall.ECONNREFUSED) {
 			t.Errorf("the listener is open: %v", err)
@@ -295,6 +302,30 @@ func TestAFaultEndsOneConnection(t *testing.T) {
 	}
 	if d := r.decision(); d.Class != Internal || d.Allow {
 		t.Errorf("%+v", d)
+	}
+	r.tunnel()
+}
+
+// TestARecordThatFailsLetsNothingPass: what cannot be recorded does not happen.
+func TestARecordThatFailsLetsNothingPass(t *testing.T) {
+	upstream := newEchoes(t)
+	var calls atomic.Int64
+	r := newRig(t, upstream.addr, func(r *rig) {
+		decided := r.Decided
+		r.Decided = func(d Decision) {
+			if calls.Add(1) == 1 {
+				panic("a fault")
+			}
+			decided(d)
+		}
+	})
+	c := r.connect()
+	if response, err := c.ask(connectTo("example.com:443")); err != nil || response.StatusCode != 200 {
+		t.Fatal(response, err)
+	}
+	_, _ = io.WriteString(c, hello("example.com"))
+	if back, _ := io.ReadAll(c); len(back) != 0 || upstream.bytes.Load() != 0 || calls.Load() != 1 {
+		t.Errorf("%d bytes passed, %d came back, recorded %d times", upstream.bytes.Load(), len(back), calls.Load())
 	}
 	r.tunnel()
 }
