@@ -176,7 +176,7 @@ func typeUntilDetached(in io.Reader, remote *ctl.Terminal) bool {
 		if at >= 0 {
 			typed = typed[:at]
 		}
-		if len(typed) > 0 {
+		if typed = withoutAnswers(typed); len(typed) > 0 {
 			if err := remote.Type(typed); err != nil {
 				return false
 			}
