@@ -101,7 +101,7 @@ func (x *exchange) request() (HostPort, Decision) {
 	return to, x.Policy.Listed(to)
 }
 
-// connect looks to up, decides by the answers, and connects to one of them.
+// connect looks up to, decides by the answers, and connects to one of them.
 func (x *exchange) connect(to HostPort) Decision {
 	ctx, cancel := context.WithTimeout(x.ending, x.limits.Resolve)
 	answers, err := x.resolve.Resolve(ctx, to.host)

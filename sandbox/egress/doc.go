@@ -12,8 +12,8 @@
 //
 // What it does not claim. Inside TLS nothing is seen: a listed host that serves others (a code host, a CDN)
 // passes on what it is asked to, and with Encrypted ClientHello the name seen is the outer one, which is the
-// name of the service that decrypts it. The labels below a `*.` pattern reach the DNS servers of that domain. A NAT64 gateway with a
-// prefix of its network's own (RFC 6052, section 2.2) cannot be told from other public addresses, nor can
-// the public address of the router in front of this machine. Each needs whoever runs a listed host, or its
-// DNS, to work with the agent.
+// name of the service that decrypts it. The labels below a `*.` pattern reach the DNS servers of that domain.
+// A NAT64 gateway with a prefix of its network's own (RFC 6052, section 2.2) cannot be told from other public
+// addresses, nor can the public address of the router in front of this machine; to reach either, the DNS of a
+// listed host has to work with the agent.
 package egress

@@ -11,12 +11,14 @@ import (
 	"crypto/x509/pkix"
 	"errors"
 	"io"
+	"log"
 	"math/big"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
 	"net/url"
+	"os"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -57,6 +59,7 @@ func TestHTTPSThroughTheProxy(t *testing.T) {
 	}))
 	server.TLS = &tls.Config{Certificates: []tls.Certificate{cert}}
 	server.EnableHTTP2 = true
+	server.Config.ErrorLog = log.New(io.Discard, "", 0) // of the handshakes that the proxy ends
 	server.StartTLS()
 	defer server.Close()
 	r := newRig(t, server.Listener.Addr().String(), nil)
@@ -198,8 +201,21 @@ func TestServeEnds(t *testing.T) {
 	if _, err := io.ReadAll(waiting); err != nil && !errors.Is(err, syscall.ECONNRESET) {
 		t.Error(err)
 	}
-	if _, err := net.Dial("tcp", r.addr); !errors.Is(err, syscall.ECONNREFUSED) {
-		t.Errorf("a new connection: %v", err)
+	for deadline := time.Now().Add(patience); ; { // one that comes while the listener is being closed ends, too
+		conn, err := net.Dial("tcp", r.addr)
+		if errors.Is(err, syscall.ECONNREFUSED) {
+			break
+		}
+		if err == nil {
+			_ = conn.SetDeadline(deadline)
+			if n, err := conn.Read(make([]byte, 1)); n != 0 || errors.Is(err, os.ErrDeadlineExceeded) {
+				t.Fatalf("a new connection: %d bytes, %v", n, err)
+			}
+			conn.Close()
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("the listener is open")
+		}
 	}
 	open.echo(t, "still passing")
 	select {
@@ -215,7 +231,11 @@ func TestServeEnds(t *testing.T) {
 		t.Error(err)
 	}
 	r.served <- nil
-	r.noMore()
+	for len(r.decisions) > 0 {
+		if d := r.decision(); d.Class != Closing {
+			t.Errorf("while ending: %+v", d)
+		}
+	}
 }
 
 func TestServeCutsTunnelsAfterTheGrace(t *testing.T) {
