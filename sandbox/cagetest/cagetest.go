@@ -31,8 +31,9 @@ const (
 
 var programs struct {
 	sync.Once
-	dir string
-	err error
+	dir     string
+	support launch.Support
+	err     error
 }
 
 // Main runs the tests of a package and removes the programs that they had built. It is for TestMain.
@@ -51,6 +52,7 @@ func Bin(t testing.TB) string {
 		if programs.dir = os.Getenv(BinVar); programs.dir == "" {
 			programs.dir, programs.err = build()
 		}
+		programs.support = launch.Probe(context.Background(), filepath.Join(programs.dir, "stage"))
 	})
 	if programs.err != nil {
 		t.Fatal(programs.err)
@@ -113,7 +115,7 @@ func New(t testing.TB) *Machine {
 			{Path: root + "/data/tasks/1/git", Source: root + "/data/tasks/1/git", Write: true, Why: "private git directory"},
 			{Path: m.Checkout + "/.git", Source: root + "/data/tasks/1/gitfile", Why: "the cage's view of git"},
 		}}
-	m.Support = launch.Probe(t.Context(), filepath.Join(Bin(t), "stage"))
+	m.Support = programs.support
 	return m
 }
 

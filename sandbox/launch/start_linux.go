@@ -125,8 +125,9 @@ func newStarter(ctx context.Context, program string, plan linuxcage.Plan) (*star
 
 // run talks with the stage until the cage is proved.
 func (s *starter) run(ctx context.Context, message stage.Start) (*Cage, error) {
-	if err := sendRequest(s.control, stage.Request{Start: &message}); err != nil {
-		return nil, s.explain(fmt.Errorf("send plan: %w", err))
+	sent := sendRequest(s.control, stage.Request{Start: &message})
+	if sent != nil && !errors.Is(sent, syscall.EPIPE) { // EPIPE: it has ended already, and may have said why
+		return nil, fmt.Errorf("send plan: %w", sent)
 	}
 	report, err := s.await()
 	if err != nil {
@@ -224,16 +225,10 @@ func (s *starter) cage(report *stage.Report) (*Cage, error) {
 // abandon ends whatever has been started, and waits for it.
 func (s *starter) abandon() {
 	s.stop()
+	s.meet()
 	if s.outer != nil {
-		// The group also holds a process 1 of which there has been no word. Killing is all that can be done about it.
-		group := s.outer.Pid
-		_ = unix.Kill(-group, unix.SIGKILL)
+		_ = unix.Kill(-s.outer.Pid, unix.SIGKILL)
 		_, _ = s.outer.Wait()
-		for {
-			if _, err := unix.Wait4(-group, nil, 0, nil); err != nil && err != unix.EINTR {
-				break
-			}
-		}
 	}
 	_ = s.control.Close() // process 1 ends with it
 	if s.inner != nil {
@@ -241,6 +236,22 @@ func (s *starter) abandon() {
 		_, _ = s.inner.Wait()
 	}
 	closeFiles(append(s.files, s.stderr))
+}
+
+// meet waits for word of process 1 of the cage, which may fail before the program that started it has named it: it is
+// a child of this process, and somebody has to wait for it. The end of the socket says that there is none.
+func (s *starter) meet() {
+	_ = s.control.SetReadDeadline(time.Now().Add(setUpTime))
+	for s.inner == nil {
+		event, files, err := readEvent(s.control)
+		if err != nil {
+			return
+		}
+		closeFiles(files)
+		if event.PID > 1 {
+			s.inner, _ = os.FindProcess(event.PID) // it finds any
+		}
+	}
 }
 
 // explain adds what the stage wrote when it ended without a report: a crash of ours.
@@ -288,6 +299,10 @@ func readEvent(conn *net.UnixConn) (stage.Event, []*os.File, error) {
 	data := make([]byte, 64<<10) // an event is shorter: a report names each cache
 	oob := make([]byte, unix.CmsgSpace(4*8))
 	n, oobn, flags, _, err := conn.ReadMsgUnix(data, oob)
+	if errors.Is(err, syscall.ECONNRESET) {
+		// The stage ended without reading all that it was sent. This is said once, and before what it said itself.
+		n, oobn, flags, _, err = conn.ReadMsgUnix(data, oob)
+	}
 	if err != nil {
 		return stage.Event{}, nil, err
 	}

@@ -3,6 +3,8 @@
 //	hostile run FILE        does every probe, each in a process of its own, and writes what came of them to FILE
 //	hostile probe NAME      does one, and writes its result to its standard error
 //	hostile reach PID       tries what one process can do to another of the same user, and writes what came of it
+//	hostile works           does what programs need to be able to do, and names it
+//	hostile nothing         ends
 //	hostile victim          waits to be attacked until its standard input ends
 //
 // The World to attack is in the variable TERMIC_WORLD.
@@ -30,6 +32,10 @@ func main() {
 
 func run(args []string) error {
 	switch {
+	case len(args) == 1 && args[0] == "works":
+		return works()
+	case len(args) == 1 && args[0] == "nothing":
+		return nil
 	case len(args) == 1 && args[0] == "victim":
 		beAVictim()
 		_, err := io.Copy(io.Discard, os.Stdin)
