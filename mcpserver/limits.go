@@ -44,7 +44,7 @@ type Limits struct {
 	// Calls is how many requests of one token are under way at once; default 32, so that one token alone
 	// cannot take every place.
 	Calls int
-	// Rate is how many requests a second one token may keep up, after Burst at once; defaults 200 and 400.
+	// Rate is how many requests a second one token may keep up, after Burst at once; defaults 1000 and 2000.
 	// An orchestrator that polls 20 tasks makes some dozens a second.
 	Rate  float64
 	Burst int
@@ -65,10 +65,10 @@ func (l Limits) orDefault() Limits {
 	l.Connections = def(l.Connections, 512)
 	l.Requests = def(l.Requests, 64)
 	l.Calls = def(l.Calls, 32)
-	l.Burst = def(l.Burst, 400)
+	l.Burst = def(l.Burst, 2000)
 	l.FailHeld = def(l.FailHeld, 16)
 	if l.Rate <= 0 {
-		l.Rate = 200
+		l.Rate = 1000
 	}
 	if l.FailDelay <= 0 {
 		l.FailDelay = 500 * time.Millisecond

@@ -34,8 +34,8 @@ type binding struct {
 // may see.
 func NewRouter(guard Guard, sink Sink, log *slog.Logger, verbs ...*Verb) *Router {
 	for _, verb := range verbs {
-		verb.in.schema()
-		verb.out.schema()
+		verb.in.validator()
+		verb.out.validator()
 	}
 	return &Router{
 		guard:   guard,

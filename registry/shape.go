@@ -23,16 +23,13 @@ import (
 //	min:"n"                smallest number
 //	cli:"…"                how the command line offers it; see package render
 //
-// The schema is made at its first use: the command line needs one verb of all, and answers within milliseconds.
+// Schema and validator are made at their first use: the command line needs those of one verb of all, and its
+// person waits for every millisecond.
 type shape struct {
-	what   string
-	goType reflect.Type
-	made   func() (schema, error)
-}
-
-type schema struct {
-	plain    *jsonschema.Schema
-	resolved *jsonschema.Resolved
+	what      string
+	goType    reflect.Type
+	schema    func() *jsonschema.Schema
+	validator func() *jsonschema.Resolved
 }
 
 func newShape[T any](what string) (*shape, error) {
@@ -40,30 +37,31 @@ func newShape[T any](what string) (*shape, error) {
 	if goType.Kind() != reflect.Struct {
 		return nil, fmt.Errorf("%s: %s is not a struct", what, goType)
 	}
-	return &shape{what, goType, sync.OnceValues(func() (schema, error) { return infer(goType) })}, nil
+	s := &shape{what: what, goType: goType}
+	s.schema = sync.OnceValue(s.infer)
+	s.validator = sync.OnceValue(s.resolve)
+	return s, nil
 }
 
-// infer makes the schema of a struct type. It fails on tags that do not fit.
-func infer(goType reflect.Type) (schema, error) {
-	plain, err := jsonschema.ForType(goType, nil)
-	if err != nil {
-		return schema{}, err
+// infer makes the schema. It panics where the type's tags do not fit, which is a mistake in the source; so does
+// resolve. NewRouter asks for every validator, so such a program does not start.
+func (s *shape) infer() *jsonschema.Schema {
+	schema, err := jsonschema.ForType(s.goType, nil)
+	if err == nil {
+		err = refine(schema, s.goType)
 	}
-	if err := refine(plain, goType); err != nil {
-		return schema{}, err
-	}
-	resolved, err := plain.Resolve(nil)
-	return schema{plain, resolved}, err
-}
-
-// schema returns the type's schema. It panics where the type has none, which is a mistake in the source: NewRouter
-// asks for every schema, so such a program does not start.
-func (s *shape) schema() schema {
-	made, err := s.made()
 	if err != nil {
 		panic("registry: " + s.what + ": " + err.Error())
 	}
-	return made
+	return schema
+}
+
+func (s *shape) resolve() *jsonschema.Resolved {
+	resolved, err := s.schema().Resolve(nil)
+	if err != nil {
+		panic("registry: " + s.what + ": " + err.Error())
+	}
+	return resolved
 }
 
 // refine narrows the inferred schema by our tags, says that lists are never null (an empty list is []),
@@ -159,7 +157,7 @@ func (s *shape) decode(raw json.RawMessage) (any, error) {
 	if err := jsonv2.Unmarshal(raw, &loose); err != nil {
 		return nil, fmt.Errorf("not valid JSON: %w", err)
 	}
-	if err := s.schema().resolved.Validate(loose); err != nil {
+	if err := s.validator().Validate(loose); err != nil {
 		return nil, plain(err)
 	}
 	value := reflect.New(s.goType)
@@ -180,7 +178,7 @@ func (s *shape) encode(value any) (json.RawMessage, error) {
 	if err := jsonv2.Unmarshal(raw, &loose); err != nil {
 		return nil, err
 	}
-	if err := s.schema().resolved.Validate(loose); err != nil {
+	if err := s.validator().Validate(loose); err != nil {
 		return nil, plain(err)
 	}
 	return raw, nil
@@ -228,10 +226,10 @@ func plain(err error) error {
 }
 
 // InSchema returns the JSON Schema of the verb's arguments. Callers must not change it.
-func (v *Verb) InSchema() *jsonschema.Schema { return v.in.schema().plain }
+func (v *Verb) InSchema() *jsonschema.Schema { return v.in.schema() }
 
 // OutSchema returns the JSON Schema of the verb's result. Callers must not change it.
-func (v *Verb) OutSchema() *jsonschema.Schema { return v.out.schema().plain }
+func (v *Verb) OutSchema() *jsonschema.Schema { return v.out.schema() }
 
 // InType returns the Go type of the verb's arguments, for the renderers that read field tags.
 func (v *Verb) InType() reflect.Type { return v.in.goType }

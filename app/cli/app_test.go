@@ -21,19 +21,18 @@ import (
 	"termic/registry/verbs"
 )
 
-type verb = registry.Verb
-
 // fakeApp is an app with a real socket and a real router, whose handlers answer by the name of the task.
 type fakeApp struct {
 	dir    string
 	router *registry.Router
 	// begun gets the name of each verb whose call arrived.
-	begun  chan string
-	stop   func()
-	mu     sync.Mutex
+	begun chan string
+	stop  func()
+	// stream is what the one ticket opens.
+	stream *fakeTab
+	mu     sync.Mutex // guards what follows
 	calls  []string
 	waits  int
-	stream *fakeTab
 }
 
 // startApp starts an app and hands later what ends it.
@@ -44,7 +43,7 @@ func startApp(t *testing.T, later func(func())) *fakeApp {
 		t.Fatal(err)
 	}
 	log := slog.New(slog.DiscardHandler)
-	app := &fakeApp{dir: dir, begun: make(chan string, 100), router: registry.NewRouter(allowAll{}, allowAll{}, log, verbs.All()...)}
+	app := &fakeApp{dir: dir, begun: make(chan string, 100), stream: newFakeTab(), router: registry.NewRouter(allowAll{}, allowAll{}, log, verbs.All()...)}
 	app.bind()
 	l, err := ctl.Listen(dir, "test-token", log)
 	if err != nil {
@@ -218,9 +217,7 @@ func newFakeTab() *fakeTab {
 }
 
 func (app *fakeApp) Open(_ context.Context, ticket string) (ctl.Stream, error) {
-	app.mu.Lock()
-	defer app.mu.Unlock()
-	if ticket != "ticket-1" || app.stream == nil {
+	if ticket != "ticket-1" {
 		return nil, refusal.New(refusal.NotFound, "no such ticket", "attach again")
 	}
 	go func() { _, _ = io.WriteString(app.stream.input, "the screen\r\n") }()

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strings"
 	"sync"
 	"syscall"
 
@@ -19,21 +20,20 @@ import (
 )
 
 // restoreScreen undoes what a program in the tab may have switched on in this terminal: it was written for a
-// terminal of its own, and goes on without this one.
-const restoreScreen = "\x1b[<99u" + // keyboard: all kitty modes popped
+// terminal of its own, and goes on without this one. The cursor ends below all that is shown.
+const restoreScreen = "\x1b[?1047l" + // the main screen, which has its own keyboard modes; the cursor stays
+	"\x1b[<99u" + // keyboard: all kitty modes popped
 	"\x1b[>4;0m" + // keyboard: modifyOtherKeys off
 	"\x1b[?1000;1002;1003;1006;1015l" + // mouse reports off
 	"\x1b[?1004;2004;2026l" + // focus reports, bracketed paste, synchronized output off
 	"\x1b[?1l\x1b>" + // cursor keys and keypad as usual
 	"\x1b[?6;69l\x1b[r\x1b[4l\x1b[?7h" + // origin, margins, scroll region, insert mode off; wrapping on
 	"\x1b(B\x0f\x1b[0m" + // US ASCII, no attributes
-	"\x1b[0 q\x1b[?25h" // the cursor's shape, and it is visible
+	"\x1b[0 q\x1b[?25h" + // the cursor's shape, and it is visible
+	bottomLine + "\r\n"
 
-// A screen of its own keeps what was on the terminal before.
-const (
-	enterScreen = "\x1b[?1049h\x1b[2J\x1b[H"
-	leaveScreen = "\x1b[?1049l"
-)
+// bottomLine moves the cursor to the last line: terminals stop there.
+const bottomLine = "\x1b[9999;1H"
 
 // screen is the terminal while it is handed over.
 type screen struct {
@@ -42,21 +42,39 @@ type screen struct {
 	state   *term.State
 }
 
-// takeOver puts the terminal into raw mode, on a screen of its own. The caller must call restore.
+// takeOver puts the terminal into raw mode and moves what it shows into its scrollback, since the tab's screen
+// is drawn over it. The caller must call restore.
 func takeOver(in, out *os.File) (*screen, error) {
 	state, err := term.MakeRaw(int(in.Fd()))
 	if err != nil {
 		return nil, fmt.Errorf("put the terminal into raw mode: %w", err)
 	}
 	s := &screen{in: in, out: out, state: state}
-	_, _ = io.WriteString(out, enterScreen)
+	_, rows := s.size()
+	_, _ = io.WriteString(out, bottomLine+strings.Repeat("\n", rows))
 	return s, nil
+}
+
+// size returns columns and rows; they are 0 where the terminal does not know them.
+func (s *screen) size() (cols, rows int) {
+	cols, rows, err := term.GetSize(int(s.out.Fd()))
+	if err != nil {
+		return 0, 0
+	}
+	return cols, rows
+}
+
+// tellSize sends the size, where there is one. If that fails, Copy fails too, and says why.
+func (s *screen) tellSize(remote *ctl.Terminal) {
+	if cols, rows := s.size(); cols > 0 {
+		_ = remote.Resize(cols, rows)
+	}
 }
 
 // restore gives the terminal back as it was. It may be called several times and from any goroutine.
 func (s *screen) restore() {
 	s.once.Do(func() {
-		_, _ = io.WriteString(s.out, restoreScreen+leaveScreen)
+		_, _ = io.WriteString(s.out, restoreScreen)
 		_ = term.Restore(int(s.in.Fd()), s.state)
 	})
 }
@@ -117,6 +135,10 @@ func (s *session) attach(ctx context.Context, cmd *cobra.Command, client *ctl.Cl
 
 // connect moves keys, output and size between the two until one end is done.
 func connect(ctx context.Context, local *screen, remote *ctl.Terminal) error {
+	resized := make(chan os.Signal, 1)
+	signal.Notify(resized, syscall.SIGWINCH)
+	defer signal.Stop(resized)
+	local.tellSize(remote) // before anything is drawn
 	ended := make(chan error, 3)
 	local.guarded(func() {
 		status, err := remote.Copy(local.out)
@@ -131,10 +153,6 @@ func connect(ctx context.Context, local *screen, remote *ctl.Terminal) error {
 			ended <- nil
 		}
 	})
-	resized := make(chan os.Signal, 1)
-	signal.Notify(resized, syscall.SIGWINCH)
-	defer signal.Stop(resized)
-	resized <- syscall.SIGWINCH // the first size
 	for {
 		select {
 		case err := <-ended:
@@ -142,9 +160,7 @@ func connect(ctx context.Context, local *screen, remote *ctl.Terminal) error {
 		case <-ctx.Done():
 			return refusal.New(refusal.Cancelled, "detached by a signal", "")
 		case <-resized:
-			if cols, rows, err := term.GetSize(int(local.out.Fd())); err == nil {
-				_ = remote.Resize(cols, rows) // if it fails, Copy fails too, and says why
-			}
+			local.tellSize(remote)
 		}
 	}
 }
@@ -160,7 +176,7 @@ func typeUntilDetached(in io.Reader, remote *ctl.Terminal) bool {
 		if at >= 0 {
 			typed = typed[:at]
 		}
-		if len(typed) > 0 {
+		if typed = withoutAnswers(typed); len(typed) > 0 {
 			if err := remote.Type(typed); err != nil {
 				return false
 			}

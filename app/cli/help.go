@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/charmbracelet/x/ansi"
 	"github.com/spf13/cobra"
 
 	"termic/registry/render"
@@ -52,8 +51,7 @@ func describe(form *render.Form) string {
 // hang returns head and text, wrapped, with further lines under the text's first.
 func hang(head, text string) string {
 	room := max(helpCols-len(head), 20)
-	lines := strings.Split(ansi.Wordwrap(text, room, ""), "\n")
-	return head + strings.Join(lines, "\n"+strings.Repeat(" ", len(head))) + "\n"
+	return head + strings.Join(wrap(text, room), "\n"+strings.Repeat(" ", len(head))) + "\n"
 }
 
 // helpText returns a command's help. It leaves the flag --help out, which whoever reads this has found.
@@ -61,13 +59,11 @@ func helpText(cmd *cobra.Command) string {
 	var b strings.Builder
 	cmd.InitDefaultHelpFlag()
 	cmd.Flags().Lookup("help").Hidden = true
-	long := cmd.Long
-	if long == "" {
-		long = cmd.Short
+	if cmd.Long != "" {
+		first, rest, _ := strings.Cut(cmd.Long, "\n")
+		b.WriteString(strings.Join(wrap(first, helpCols), "\n") + "\n" + rest + "\n")
 	}
-	first, rest, _ := strings.Cut(long, "\n")
-	b.WriteString(ansi.Wordwrap(first, helpCols, "") + "\n" + rest)
-	fmt.Fprintf(&b, "\nUsage:\n")
+	fmt.Fprintf(&b, "Usage:\n")
 	if !cmd.HasSubCommands() || cmd.Use != cmd.Name() {
 		fmt.Fprintf(&b, "  %s\n", cmd.UseLine())
 	}

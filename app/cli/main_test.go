@@ -19,8 +19,12 @@ import (
 
 // TestMain makes the command line a program of the test binary: scripts and tests run it as "termic".
 func TestMain(m *testing.M) {
+	// A program that is built with -race sleeps for a second before it ends, and there are hundreds here.
+	os.Setenv("GORACE", noSleepAtExit)
 	testscript.Main(m, map[string]func(){"termic": func() { os.Exit(runTermic()) }})
 }
+
+const noSleepAtExit = "atexit_sleep_ms=0"
 
 func runTermic() int {
 	return Main(context.Background(), verbs.All(), os.Args[1:], Env{
@@ -64,6 +68,7 @@ func TestScripts(t *testing.T) {
 					return err
 				}
 			}
+			env.Setenv("GORACE", noSleepAtExit)
 			env.Setenv("BYTES", "\xff\xfe")
 			app := startApp(t, env.Defer)
 			env.Values["app"] = app

@@ -1,10 +1,6 @@
 package cli
 
-import (
-	"strings"
-
-	"github.com/charmbracelet/x/ansi"
-)
+import "strings"
 
 const (
 	// columnGap stands between two columns.
@@ -26,7 +22,7 @@ func (t table) String(cols int) string {
 	widths := make([]int, len(t.right))
 	for _, row := range t.rows {
 		for i, cell := range row {
-			widths[i] = max(widths[i], ansi.StringWidth(cell))
+			widths[i] = max(widths[i], widthOf(cell))
 		}
 	}
 	if cols > 0 {
@@ -68,8 +64,8 @@ func (t table) writeRow(b *strings.Builder, row []string, widths []int) {
 	height := 1
 	for i, cell := range row {
 		cells[i] = []string{cell}
-		if ansi.StringWidth(cell) > widths[i] {
-			cells[i] = strings.Split(ansi.Wrap(cell, widths[i], " /"), "\n")
+		if widthOf(cell) > widths[i] {
+			cells[i] = wrap(cell, widths[i])
 		}
 		height = max(height, len(cells[i]))
 	}
@@ -80,7 +76,7 @@ func (t table) writeRow(b *strings.Builder, row []string, widths []int) {
 			if line < len(cells[i]) {
 				cell = cells[i][line]
 			}
-			space := strings.Repeat(" ", max(widths[i]-ansi.StringWidth(cell), 0))
+			space := strings.Repeat(" ", max(widths[i]-widthOf(cell), 0))
 			if i > 0 {
 				text.WriteString(columnGap)
 			}

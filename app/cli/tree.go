@@ -17,7 +17,8 @@ func init() {
 
 // root returns the whole command line.
 func (s *session) root() *cobra.Command {
-	root := s.group("termic", "runs many coding agents side by side, each in its own task")
+	root := s.group("termic", "")
+	root.Long = "termic runs many coding agents side by side, each in its own task."
 	root.Version = s.env.Version
 	root.SetVersionTemplate("termic {{.Version}}\n")
 	root.SetOut(s.out)
@@ -63,12 +64,16 @@ func (s *session) add(root *cobra.Command, form *render.Form) {
 	for _, word := range words[:len(words)-1] {
 		next := child(parent, word)
 		if next == nil {
-			next = s.group(word, "commands about a "+word)
+			next = s.group(word, "")
 			parent.AddCommand(next)
 		}
 		parent = next
 	}
-	parent.AddCommand(s.command(form, words[len(words)-1]))
+	name := words[len(words)-1]
+	parent.AddCommand(s.command(form, name))
+	if parent.HasParent() && parent.Use == parent.Name() { // a group: what it says of itself is what it has
+		parent.Short = strings.TrimPrefix(parent.Short+", "+name, ", ")
+	}
 }
 
 func child(parent *cobra.Command, name string) *cobra.Command {

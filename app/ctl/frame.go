@@ -75,23 +75,24 @@ func exitPayload(status int) []byte {
 
 func exitStatus(payload []byte) int { return int(int32(binary.BigEndian.Uint32(payload))) }
 
-// maxCols and maxRows bound a terminal's size: larger than any screen, small enough to be kept in memory.
+// The sizes that a terminal can have here. One character may take two columns; the upper bounds are larger than
+// any screen and small enough to be kept in memory, and are those of package screen.
 const (
-	maxCols = 2000
-	maxRows = 1000
+	minCols, minRows = 2, 1
+	maxCols, maxRows = 1000, 500
 )
 
 // resizePayload holds the size, clamped to what may be.
 func resizePayload(cols, rows int) []byte {
-	b := binary.BigEndian.AppendUint16(nil, uint16(min(max(cols, 1), maxCols)))
-	return binary.BigEndian.AppendUint16(b, uint16(min(max(rows, 1), maxRows)))
+	b := binary.BigEndian.AppendUint16(nil, uint16(min(max(cols, minCols), maxCols)))
+	return binary.BigEndian.AppendUint16(b, uint16(min(max(rows, minRows), maxRows)))
 }
 
 // resizeTo returns the size in a payload, or an error when no terminal has it.
 func resizeTo(payload []byte) (cols, rows int, err error) {
 	cols = int(binary.BigEndian.Uint16(payload))
 	rows = int(binary.BigEndian.Uint16(payload[2:]))
-	if cols < 1 || cols > maxCols || rows < 1 || rows > maxRows {
+	if cols < minCols || cols > maxCols || rows < minRows || rows > maxRows {
 		return 0, 0, fmt.Errorf("resize to %d columns and %d rows: out of range", cols, rows)
 	}
 	return cols, rows, nil

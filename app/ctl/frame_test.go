@@ -52,7 +52,7 @@ func TestSizesAndStatusesSurvive(t *testing.T) {
 		}
 	}
 	rows := []struct{ cols, rows, wantCols, wantRows int }{
-		{80, 24, 80, 24}, {0, 0, 1, 1}, {-5, 70000, 1, maxRows}, {maxCols, maxRows, maxCols, maxRows}, {maxCols + 1, 1, maxCols, 1},
+		{80, 24, 80, 24}, {0, 0, minCols, minRows}, {-5, 70000, minCols, maxRows}, {2, 1, 2, 1}, {maxCols, maxRows, maxCols, maxRows}, {maxCols + 1, 1, maxCols, 1},
 	}
 	for _, row := range rows {
 		cols, lines, err := resizeTo(resizePayload(row.cols, row.rows))
@@ -60,7 +60,7 @@ func TestSizesAndStatusesSurvive(t *testing.T) {
 			t.Errorf("%d×%d becomes %d×%d, %v", row.cols, row.rows, cols, lines, err)
 		}
 	}
-	for _, payload := range [][]byte{{0, 0, 0, 24}, {0, 80, 0, 0}, {0xff, 0xff, 0, 24}, {0, 80, 0xff, 0xff}} {
+	for _, payload := range [][]byte{{0, 0, 0, 24}, {0, 1, 0, 24}, {0, 80, 0, 0}, {0xff, 0xff, 0, 24}, {0, 80, 0xff, 0xff}} {
 		if _, _, err := resizeTo(payload); err == nil {
 			t.Errorf("size %v is taken", payload)
 		}

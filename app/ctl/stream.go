@@ -146,7 +146,8 @@ func takeInput(from *bufio.Reader, stream Stream) error {
 		case kind == frameResize:
 			var cols, rows int
 			if cols, rows, err = resizeTo(payload); err == nil {
-				err = stream.Resize(cols, rows)
+				// A tab that keeps its size goes on, and one that has ended ends Read.
+				_ = stream.Resize(cols, rows)
 			}
 		default:
 			err = fmt.Errorf("take input: type %d is not a client's", kind)

@@ -35,8 +35,11 @@ func (s *fakeStream) Write(p []byte) (int, error) {
 	s.typed <- string(p)
 	return len(p), nil
 }
-func (s *fakeStream) Resize(cols, rows int) error { s.sizes <- [2]int{cols, rows}; return nil }
-func (s *fakeStream) Status() int                 { return s.status }
+func (s *fakeStream) Resize(cols, rows int) error {
+	s.sizes <- [2]int{cols, rows}
+	return errors.New("this tab keeps its size")
+}
+func (s *fakeStream) Status() int { return s.status }
 func (s *fakeStream) Close() error {
 	s.once.Do(func() { s.output.CloseWithError(net.ErrClosed); close(s.closed) })
 	return nil

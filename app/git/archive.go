@@ -206,17 +206,18 @@ func (s *scratch) keep(ctx context.Context, o ArchiveOptions, modules []string, 
 		return err
 	}
 	extra.emptyDirs = found.emptyDirs
-	if err := s.keepFiles(ctx, a); err != nil {
+	if extra.written, err = s.keepFiles(ctx, a); err != nil {
 		return err
 	}
 	return s.keepState(ctx, state, extra, a)
 }
 
-// indexExtra is what a tree cannot say about an index.
+// indexExtra is what trees cannot say about an index and its files.
 type indexExtra struct {
 	unmerged  []byte   // `ls-files --unmerged -z`
 	intended  []string // intent-to-add paths
 	emptyDirs []string
+	written   []string // files that were not, or not surely, as git had written them
 }
 
 // keepIndex commits the staged state. Where it holds conflicts, the tree has the
@@ -282,14 +283,15 @@ func pickSides(unmerged []byte, none string) string {
 	return b.String()
 }
 
-// keepFiles commits the files of the checkout.
-func (s *scratch) keepFiles(ctx context.Context, a *Archived) error {
-	left, err := s.stageAll(ctx, limits{})
+// keepFiles commits the files of the checkout, and returns those that were read:
+// a checkout would not necessarily make the same bytes of their blobs.
+func (s *scratch) keepFiles(ctx context.Context, a *Archived) ([]string, error) {
+	staged, err := s.stageAll(ctx, limits{})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	var lost []string
-	for path, l := range left {
+	for path, l := range staged.left {
 		switch {
 		case l.why == special:
 			a.Special = append(a.Special, path)
@@ -300,10 +302,10 @@ func (s *scratch) keepFiles(ctx context.Context, a *Archived) error {
 	slices.Sort(a.Special)
 	if len(lost) > 0 {
 		slices.Sort(lost)
-		return &UnkeepableError{Paths: lost[:min(len(lost), 100)]}
+		return nil, &UnkeepableError{Paths: lost[:min(len(lost), 100)]}
 	}
 	a.Worktree, a.WorktreeTree, err = s.commit(ctx, nil, a, "worktree")
-	return err
+	return staged.add, err
 }
 
 // identity signs the commits of an archive.

@@ -332,15 +332,21 @@ func TestIgnoredFilesAreCountedAndNotKept(t *testing.T) {
 func TestACheckoutThatChangedAfterItsArchiveIsNotRemoved(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(h *home, dir string){
-		"not at all": nil,
-		"a file":     func(h *home, dir string) { h.write(dir+"/a.txt", "later\n") },
-		"a new file": func(h *home, dir string) { h.write(dir+"/later.txt", "later\n") },
-		"the index":  func(h *home, dir string) { h.sh(dir, "rm", "-q", "--cached", "a.txt") },
-		"a commit":   func(h *home, dir string) { h.sh(dir, "commit", "-q", "--allow-empty", "-m", "later") },
+		"not at all":                     nil,
+		"a file":                         func(h *home, dir string) { h.write(dir+"/a.txt", "later\n") },
+		"a new file":                     func(h *home, dir string) { h.write(dir+"/later.txt", "later\n") },
+		"the index":                      func(h *home, dir string) { h.sh(dir, "rm", "-q", "--cached", "a.txt") },
+		"a file that was changed before": func(h *home, dir string) { h.write(dir+"/dirty.txt", "again\n") },
+		"the index only": func(h *home, dir string) {
+			h.sh(dir, "update-index", "--cacheinfo", "100644,"+h.sh(dir, "rev-parse", "HEAD:a.txt")+",dirty.txt")
+		},
+		"a commit": func(h *home, dir string) { h.sh(dir, "commit", "-q", "--allow-empty", "-m", "later") },
 		"a commit that HEAD left": func(h *home, dir string) {
+			later := h.sh(dir, "commit-tree", "HEAD^{tree}", "-p", "HEAD", "-m", "later")
 			h.sh(dir, "checkout", "-q", "--detach")
-			h.sh(dir, "commit", "-q", "--allow-empty", "-m", "later")
-			h.sh(dir, "checkout", "-q", "task")
+			h.sh(dir, "reset", "-q", "--soft", later)
+			h.sh(dir, "reset", "-q", "--soft", "task")
+			h.sh(dir, "symbolic-ref", "HEAD", "refs/heads/task")
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -348,6 +354,9 @@ func TestACheckoutThatChangedAfterItsArchiveIsNotRemoved(t *testing.T) {
 			h := newHome(t)
 			r := h.repo("p")
 			dir := h.worktree(r, "task")
+			h.write(dir+"/dirty.txt", "staged\n")
+			h.sh(dir, "add", "dirty.txt")
+			h.write(dir+"/dirty.txt", "dirty\n")
 			a, err := r.Archive(t.Context(), ArchiveOptions{Dir: dir, ID: "t1", Store: h.path("store")})
 			if err != nil {
 				t.Fatal(err)

@@ -61,8 +61,10 @@ type Diff struct {
 // Diff returns everything that differs between the commit base and the files of
 // the checkout at dir, committed or not, untracked files included, ignored ones
 // not. It changes neither the repository nor its index, and runs no program
-// that the repository or the checkout names. It returns ErrNotWorktree for a
-// directory that is no checkout of this repository, ErrBusy when files keep changing.
+// that the repository or the checkout names. Where a partial clone lacks contents
+// of base, nothing is fetched: the files are listed without counts and patch, and
+// Truncated says so. It returns ErrNotWorktree for a directory that is no checkout
+// of this repository, ErrBusy when files keep changing.
 func (r *Repo) Diff(ctx context.Context, dir string, base OID, o DiffOptions) (Diff, error) {
 	d, err := r.diff(ctx, dir, base, o)
 	if err != nil {
@@ -90,17 +92,26 @@ func (r *Repo) diff(ctx context.Context, dir string, base OID, o DiffOptions) (D
 		return Diff{}, err
 	}
 	defer sc.remove()
-	left, err := sc.stageAll(ctx, limits{file: bigFile, total: diffTotal})
+	staged, err := sc.stageAll(ctx, limits{file: bigFile, total: diffTotal,
+		same: func(paths []string) (map[string]bool, error) { return r.lfsSame(ctx, sc, paths) }})
 	if err != nil {
 		return Diff{}, err
 	}
-	d, err := sc.listChanges(ctx, base, o)
+	d, err := sc.listChanges(ctx, base, o, "--raw", "--numstat", "-z")
+	incomplete := r.partial && stderrHas(err, "unable to read", "missing blob", "could not fetch", "promisor")
+	if incomplete {
+		d, err = sc.listChanges(ctx, base, o, "--raw", "-z", "--no-renames")
+	}
 	if err != nil {
 		return Diff{}, err
 	}
-	d.addLeftOut(left, o.Path)
+	d.addLeftOut(staged.left, o.Path)
 	if len(d.Files) > maxFiles {
 		d.Files, d.Truncated = d.Files[:maxFiles], true
+	}
+	if incomplete {
+		d.Truncated = true
+		return d, nil
 	}
 	return d, sc.patch(ctx, base, o, &d)
 }
@@ -115,8 +126,8 @@ func diffArgs(base OID, o DiffOptions, format ...string) []string {
 	return args
 }
 
-func (s *scratch) listChanges(ctx context.Context, base OID, o DiffOptions) (Diff, error) {
-	out, err := s.run(ctx, call{timeout: diffTimeout, args: diffArgs(base, o, "--raw", "--numstat", "-z")})
+func (s *scratch) listChanges(ctx context.Context, base OID, o DiffOptions, format ...string) (Diff, error) {
+	out, err := s.run(ctx, call{timeout: diffTimeout, args: diffArgs(base, o, format...)})
 	if err != nil {
 		return Diff{}, err
 	}

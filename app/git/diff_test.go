@@ -86,11 +86,13 @@ func TestDiff(t *testing.T) {
 					fd.Truncate(20 << 30) // sparse: reading it would take minutes
 					fd.Close()
 				}
-				fd, _ := os.Create(dir + "/just.bin")
-				fd.Truncate(bigFile)
-				fd.Close()
+				for f, size := range map[string]int64{"just.bin": bigFile, "over.bin": bigFile + 1} {
+					fd, _ := os.Create(dir + "/" + f)
+					fd.Truncate(size)
+					fd.Close()
+				}
 			},
-			files: []FileChange{{Path: "a.txt", Kind: Modified, Large: true}, {Path: "big.bin", Kind: Added, Large: true}, {Path: "just.bin", Kind: Added, Binary: true}},
+			files: []FileChange{{Path: "a.txt", Kind: Modified, Large: true}, {Path: "big.bin", Kind: Added, Large: true}, {Path: "just.bin", Kind: Added, Binary: true}, {Path: "over.bin", Kind: Added, Large: true}},
 		},
 		"a repository inside": {
 			prepare: func(h *home, dir string) { h.sh(dir, "init", "-q", "sub"); h.write(dir+"/sub/x", "x\n") },

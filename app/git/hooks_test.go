@@ -135,8 +135,8 @@ func TestFiltersRunAtTheFirstCheckoutOnly(t *testing.T) {
 	h.write(r.Root+"/.gitattributes", "*.txt filter=x\n")
 	h.sh(r.Root, "add", "-A")
 	h.sh(r.Root, "commit", "-qm", "attributes")
-	h.sh(r.Root, "config", "filter.x.clean", h.path("filter.sh")+" clean")
-	h.sh(r.Root, "config", "filter.x.smudge", h.path("filter.sh")+" smudge")
+	h.sh(r.Root, "config", "--global", "filter.x.clean", h.path("filter.sh")+" clean")
+	h.sh(r.Root, "config", "--global", "filter.x.smudge", h.path("filter.sh")+" smudge")
 	h.sh(r.Root, "config", "filter.x.required", "true")
 	take := func() string { b, _ := os.ReadFile(marks); os.Remove(marks); return string(b) }
 	base := h.oid(r.Root, "HEAD")
@@ -167,5 +167,56 @@ func TestFiltersRunAtTheFirstCheckoutOnly(t *testing.T) {
 	h.sh(h.path("plain"), "diff")
 	if got := take(); !strings.Contains(got, "clean") {
 		t.Errorf("plain git did not filter: %q", got)
+	}
+}
+
+// A repository inside a checkout has a configuration of its own, and a submodule
+// entry makes plain git go and look there.
+func TestNothingOfANestedRepositoryRuns(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	r := h.repo("p")
+	lib := h.repo("lib", "x.txt")
+	h.sh(r.Root, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", h.path("lib"), "lib")
+	h.sh(r.Root, "config", "-f", ".gitmodules", "submodule.lib.ignore", "none")
+	h.sh(r.Root, "commit", "-qam", "add lib")
+	base := h.oid(r.Root, "HEAD")
+	dir := h.worktree(r, "task")
+	os.Remove(dir + "/lib")
+	h.sh(h.dir, "clone", "-q", lib.Root, dir+"/lib")
+	h.sh(h.dir, "clone", "-q", lib.Root, dir+"/untracked")
+	marks := h.path("marks")
+	h.write("trap.sh", "#!/bin/sh\necho ran >> '"+marks+"'\ncat\n")
+	os.Chmod(h.path("trap.sh"), 0o755)
+	for _, sub := range []string{"lib", "untracked"} {
+		h.write(dir+"/"+sub+"/.gitattributes", "*.txt filter=x\n")
+		h.write(dir+"/"+sub+"/x.txt", "ONE\ntwo\nthree\n") // of the same size: git must read it
+		h.sh(dir+"/"+sub, "config", "filter.x.clean", h.path("trap.sh"))
+		h.sh(dir+"/"+sub, "config", "core.fsmonitor", h.path("trap.sh"))
+	}
+	os.Remove(marks)
+	if _, err := r.Status(t.Context(), dir); err != nil {
+		t.Error(err)
+	}
+	if _, err := r.Diff(t.Context(), dir, base, DiffOptions{}); err != nil {
+		t.Error(err)
+	}
+	a, err := r.Archive(t.Context(), ArchiveOptions{Dir: dir, ID: "x", Store: h.path("store"), LeaveOut: []string{"lib", "untracked"}})
+	if err != nil {
+		t.Error(err)
+	}
+	wantErr(t, r.RemoveArchived(t.Context(), a), nil)
+	if b, err := os.ReadFile(marks); err == nil {
+		t.Errorf("it ran: %s", b)
+	}
+	// The twin: plain git looks inside.
+	h.sh(r.Root, "worktree", "add", "-q", h.path("plain"), "-b", "plain")
+	os.Remove(h.path("plain", "lib"))
+	h.sh(h.dir, "clone", "-q", lib.Root, h.path("plain", "lib"))
+	h.sh(h.path("plain", "lib"), "config", "core.fsmonitor", h.path("trap.sh"))
+	os.Remove(marks)
+	h.try(h.path("plain"), "status")
+	if _, err := os.ReadFile(marks); err != nil {
+		t.Error("plain git did not run it, so the test proves nothing")
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"hash"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -32,8 +33,10 @@ const (
 	modeGitlink = "160000" // a submodule: an empty directory
 )
 
-// overlay compares the archived files with Head's.
-func (s *scratch) overlay(ctx context.Context, a *Archived) (*overlay, error) {
+// overlay compares the archived files with Head's. The files in written are
+// written in any case: their bytes are those of the blob, which is not what the
+// person's configuration (line endings, filters) makes of it.
+func (s *scratch) overlay(ctx context.Context, a *Archived, written map[string]bool) (*overlay, error) {
 	from := string(a.Head) + "^{tree}"
 	if a.Head == "" {
 		out, err := s.run(ctx, call{args: []string{"mktree"}}) // of nothing
@@ -60,7 +63,29 @@ func (s *scratch) overlay(ctx context.Context, a *Archived) (*overlay, error) {
 		}
 		o.write = append(o.write, overlayFile{path: path, mode: f[1], oid: OID(f[3])})
 	}
-	return o, nil
+	return o, s.addWritten(ctx, a, o, written)
+}
+
+// addWritten adds the files that are to be written although they are as in Head.
+func (s *scratch) addWritten(ctx context.Context, a *Archived, o *overlay, written map[string]bool) error {
+	missing := maps.Clone(written)
+	for _, f := range o.write {
+		delete(missing, f.path)
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	out, err := s.run(ctx, call{args: []string{"ls-tree", "-r", "-z", "--full-tree", string(a.WorktreeTree)}})
+	if err != nil {
+		return err
+	}
+	for _, rec := range splitNUL(out) {
+		meta, path, _ := strings.Cut(rec, "\t")
+		if f := strings.Fields(meta); len(f) == 3 && missing[path] {
+			o.write = append(o.write, overlayFile{path: path, mode: f[0], oid: OID(f[2])})
+		}
+	}
+	return nil
 }
 
 // writeFiles brings the checkout from Head's files to the archived ones. Files

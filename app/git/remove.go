@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 )
 
@@ -94,6 +95,9 @@ func (r *Repo) removeWorktree(ctx context.Context, dir string, check func(ctx co
 	if err := r.checkRemovable(ctx, dir); err != nil {
 		return err
 	}
+	if err := r.moveBack(dir); err != nil {
+		return err
+	}
 	record, err := r.linkedDir(dir)
 	gone := errors.Is(err, fs.ErrNotExist) && !exists(dir)
 	if err != nil && !gone {
@@ -104,7 +108,7 @@ func (r *Repo) removeWorktree(ctx context.Context, dir string, check func(ctx co
 	defer cancel()
 	moved := ""
 	if !gone {
-		moved = filepath.Join(filepath.Dir(dir), ".removed-"+rand.Text())
+		moved = movedPrefix(dir) + rand.Text()
 		if err := os.Rename(dir, moved); err != nil {
 			return err
 		}
@@ -132,11 +136,42 @@ func (r *Repo) removeWorktree(ctx context.Context, dir string, check func(ctx co
 	if err != nil && (gone || exists(record)) {
 		return back(err)
 	}
+	unlock() // the repository is done with; files can take long
 	if gone {
 		return nil
 	}
 	if err := removeTree(moved); err != nil {
 		return fmt.Errorf("its record is gone, its files are at %s: %w", moved, err)
+	}
+	return nil
+}
+
+// movedPrefix begins the name that a checkout has while it is being removed: in
+// the same directory, so that moving it is one step.
+func movedPrefix(dir string) string {
+	return filepath.Join(filepath.Dir(dir), ".removed-"+filepath.Base(dir)+"-")
+}
+
+// moveBack finishes what a crash left between moving a checkout aside and removing
+// its record: the checkout is put back, if it really is that of dir.
+func (r *Repo) moveBack(dir string) error {
+	if exists(dir) {
+		return nil
+	}
+	left, err := filepath.Glob(globEscape(movedPrefix(dir)) + "*")
+	if err != nil {
+		return err
+	}
+	for _, m := range left {
+		text, err := readSmall(filepath.Join(m, ".git"), 8<<10)
+		if err != nil {
+			continue
+		}
+		record := realPath(strings.TrimSpace(strings.TrimPrefix(string(text), "gitdir: ")))
+		back, err := recordTarget(record)
+		if err == nil && filepath.Dir(record) == filepath.Join(r.CommonDir, "worktrees") && back == filepath.Join(dir, ".git") {
+			return os.Rename(m, dir)
+		}
 	}
 	return nil
 }

@@ -72,6 +72,12 @@ func TestOnlyLinkedWorktreesAreRemoved(t *testing.T) {
 			h.sh(moved, "worktree", "repair", dir)
 			return dir
 		}, ErrNestedRepository},
+		"a worktree of another repository where ours was": {func(h *home, r *Repo) string {
+			dir := h.worktree(r, "w")
+			os.RemoveAll(dir)
+			h.sh(h.repo("q").Root, "worktree", "add", "-q", dir, "-b", "w")
+			return dir
+		}, ErrMainWorktree},
 		"a relative path": {func(h *home, r *Repo) string { return "p" }, ErrBadPath},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -161,7 +167,7 @@ func TestARemovalIsWholeOrNot(t *testing.T) {
 			h := newHome(t)
 			r := h.repo("p")
 			dir := h.worktree(r, "task")
-			h.write(dir+"/work.txt", "work\n")
+			h.write(dir+"/kept.txt", "work\n")
 			before := snapshot(t, h.dir)
 			s := newStepper(h)
 			s.each(mode, func(context.Context) error {
@@ -203,5 +209,30 @@ func TestACallerThatGoesAwayDoesNotStopARemovalThatBegan(t *testing.T) {
 	wantErr(t, r.with(g).RemoveWorktree(ctx, dir), nil)
 	if ctx.Err() == nil || exists(dir) {
 		t.Errorf("context %v, still there: %v", ctx.Err(), exists(dir))
+	}
+}
+
+func TestARemovalThatACrashInterruptedIsFinished(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	r := h.repo("p")
+	dir, other := h.worktree(r, "task"), h.worktree(r, "other")
+	h.write(dir+"/work.txt", "work\n")
+	a, err := r.Archive(t.Context(), ArchiveOptions{Dir: dir, ID: "t1", Store: h.path("store")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	left := movedPrefix(dir) + "X"
+	if err := os.Rename(dir, left); err != nil {
+		t.Fatal(err)
+	}
+	stranger := movedPrefix(dir) + "A" // which has the name, and is another checkout
+	if err := os.Rename(other, stranger); err != nil {
+		t.Fatal(err)
+	}
+	wantErr(t, r.RemoveArchived(t.Context(), a), nil)
+	list, err := r.Worktrees(t.Context())
+	if err != nil || len(list) != 2 || exists(left) || exists(dir) || !exists(stranger+"/.git") {
+		t.Errorf("%+v %v", list, err)
 	}
 }

@@ -151,7 +151,7 @@ func (g *Git) mainWorktree(ctx context.Context, common string) (string, error) {
 // reflogs as files), and learns the length of object ids.
 func (r *Repo) checkFormat(ctx context.Context) error {
 	out, err := r.git.run(ctx, call{at: r.Root, limit: 64 << 10, args: []string{
-		"config", "-z", "--get-regexp", `^extensions\.(objectformat|refstorage|partialclone)$`}})
+		"config", "-z", "--get-regexp", `^(extensions\.(objectformat|refstorage|partialclone)|remote\..*\.promisor)$`}})
 	if err != nil && exitCode(err) != 1 {
 		return err
 	}
@@ -162,7 +162,7 @@ func (r *Repo) checkFormat(ctx context.Context) error {
 			return fmt.Errorf("ref storage %q: %w", value, ErrUnsupported)
 		case key == "extensions.objectformat" && strings.EqualFold(value, "sha256"):
 			r.sha256 = true
-		case key == "extensions.partialclone":
+		case key == "extensions.partialclone", strings.HasSuffix(key, ".promisor") && value != "false":
 			r.partial = true
 		}
 	}

@@ -160,7 +160,7 @@ func (r *Repo) fill(ctx context.Context, st *store, a *Archived, state *savedSta
 		return err
 	}
 	defer root.Close()
-	over, err := sc.overlay(ctx, a)
+	over, err := sc.overlay(ctx, a, state.written)
 	if err != nil {
 		return err
 	}

@@ -107,11 +107,14 @@ func (g *Git) start(parent context.Context, c call) ([]byte, bool, error) {
 	cmd.Stdout, cmd.Stderr = stdout, stderr
 	group := ownGroup(cmd)
 	cmd.Cancel = group.terminate
-	// A grandchild that keeps the pipe open must not keep us: this closes our end.
-	cmd.WaitDelay = termGrace + time.Second
+	// Then git is killed; and a grandchild that keeps the pipe open must not keep
+	// us: this closes our end.
+	cmd.WaitDelay = termGrace
 
 	err := cmd.Run()
-	group.finish(ctx.Err() != nil || errors.Is(err, exec.ErrWaitDelay))
+	if ctx.Err() != nil || errors.Is(err, exec.ErrWaitDelay) {
+		group.kill()
+	}
 
 	var exit *exec.ExitError
 	switch {

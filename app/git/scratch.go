@@ -1,6 +1,7 @@
 package git
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -203,6 +205,29 @@ func (s *scratch) clearAssumed(ctx context.Context) error {
 	}
 	_, err = s.run(ctx, call{args: []string{"update-index", "-z", "--no-assume-unchanged", "--stdin"}, stdin: strings.NewReader(paths.String())})
 	return err
+}
+
+// blobs returns the contents of the blobs, in order; together at most limit bytes.
+func (s *scratch) blobs(ctx context.Context, ids []string, limit int64) ([][]byte, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	out, err := s.run(ctx, call{args: []string{"cat-file", "--batch=%(objecttype) %(objectsize)", "--buffer"}, limit: limit,
+		stdin: strings.NewReader(strings.Join(ids, "\n") + "\n")})
+	if err != nil {
+		return nil, err
+	}
+	var blobs [][]byte
+	for range ids { // "blob <size>\n<contents>\n"
+		line, rest, _ := bytes.Cut(out, []byte("\n"))
+		kind, digits, _ := strings.Cut(string(line), " ")
+		size, err := strconv.Atoi(digits)
+		if kind != "blob" || err != nil || size < 0 || size >= len(rest) {
+			return nil, fmt.Errorf("unexpected answer %q", clip(string(line), 80))
+		}
+		blobs, out = append(blobs, rest[:size]), rest[size+1:]
+	}
+	return blobs, nil
 }
 
 // config is what we take over from the effective configuration: data only,

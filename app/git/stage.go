@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 )
@@ -28,33 +29,41 @@ const (
 )
 
 // limits bound what stageAll reads; zero means no bound.
-type limits struct{ file, total int64 }
+type limits struct {
+	file, total int64
+	// same returns tracked paths that are unchanged although git cannot tell; nil for none.
+	same func(paths []string) (map[string]bool, error)
+}
 
 // stageAll brings the scratch index to the state of the checkout, untracked files
-// included, and returns the paths that it left out. Each file is looked at with
+// included, and returns what it did. Each file is looked at with
 // lstat first, so that FIFOs, devices, huge files and links never block or fill
 // anything: only regular files are opened, and a link is its own text.
 // Files that change meanwhile cost another round; ErrBusy when that does not end.
-func (s *scratch) stageAll(ctx context.Context, lim limits) (map[string]leftOut, error) {
+func (s *scratch) stageAll(ctx context.Context, lim limits) (stagePlan, error) {
 	const rounds = 5
 	var lastErr error
 	for range rounds {
 		out, err := s.changed(ctx)
 		if err != nil {
-			return nil, err
+			return stagePlan{}, err
 		}
-		plan, err := s.plan(out, lim)
-		if err != nil {
-			return nil, err
+		if lim.same != nil {
+			same, err := lim.same(out.tracked)
+			if err != nil {
+				return stagePlan{}, err
+			}
+			out.tracked = slices.DeleteFunc(out.tracked, func(p string) bool { return same[p] })
 		}
+		plan := s.plan(out, lim)
 		if lastErr = s.apply(ctx, plan); lastErr == nil {
-			return plan.left, nil
+			return plan, nil
 		}
 		if exitCode(lastErr) != 128 { // 128: a path vanished or changed its kind
-			return nil, lastErr
+			return stagePlan{}, lastErr
 		}
 	}
-	return nil, fmt.Errorf("%w: %w", ErrBusy, lastErr)
+	return stagePlan{}, fmt.Errorf("%w: %w", ErrBusy, lastErr)
 }
 
 // changes are paths that differ from the index, as git listed them.
@@ -87,7 +96,7 @@ type stagePlan struct {
 	left        map[string]leftOut
 }
 
-func (s *scratch) plan(c changes, lim limits) (stagePlan, error) {
+func (s *scratch) plan(c changes, lim limits) stagePlan {
 	p := stagePlan{left: map[string]leftOut{}}
 	total := int64(0)
 	for i, path := range append(c.tracked[:len(c.tracked):len(c.tracked)], c.untracked...) {
@@ -129,7 +138,7 @@ func (s *scratch) plan(c changes, lim limits) (stagePlan, error) {
 			p.add = append(p.add, path)
 		}
 	}
-	return p, nil
+	return p
 }
 
 func readable(path string) bool {

@@ -105,6 +105,7 @@ const (
 	stateStages   = "stages"     // the blobs that unmerged names
 	stateIntended = "intended"   // intent-to-add paths, NUL-terminated
 	stateDirs     = "empty-dirs" // NUL-terminated
+	stateWritten  = "written"    // files to write byte for byte, NUL-terminated
 )
 
 // keepState commits what is neither in the index tree nor in the files.
@@ -114,6 +115,7 @@ func (s *scratch) keepState(ctx context.Context, state map[string][]byte, x inde
 		stateUnmerged: x.unmerged,
 		stateIntended: joinNUL(x.intended),
 		stateDirs:     joinNUL(x.emptyDirs),
+		stateWritten:  joinNUL(x.written),
 	}
 	for rel, data := range state {
 		files[stateGit+"/"+rel] = data
@@ -164,6 +166,7 @@ type savedState struct {
 	stages    []string
 	intended  []string
 	emptyDirs []string
+	written   map[string]bool
 }
 
 // readArchive reads the state commit of an archive from the store. It fails when
@@ -176,7 +179,7 @@ func (st *store) readArchive(ctx context.Context, a *Archived) (*savedState, err
 	if err != nil {
 		return nil, err
 	}
-	s := &savedState{git: map[string][]byte{}}
+	s := &savedState{git: map[string][]byte{}, written: map[string]bool{}}
 	var paths, ids []string
 	for _, rec := range splitNUL(out) {
 		meta, path, _ := strings.Cut(rec, "\t")
@@ -190,7 +193,7 @@ func (st *store) readArchive(ctx context.Context, a *Archived) (*savedState, err
 		}
 		paths, ids = append(paths, path), append(ids, f[2])
 	}
-	blobs, err := st.blobs(ctx, ids)
+	blobs, err := st.sealed().blobs(ctx, ids, stateTotal+outputLimit)
 	if err != nil {
 		return nil, err
 	}
@@ -202,6 +205,10 @@ func (st *store) readArchive(ctx context.Context, a *Archived) (*savedState, err
 			s.intended = splitNUL(data)
 		case stateDirs:
 			s.emptyDirs = splitNUL(data)
+		case stateWritten:
+			for _, p := range splitNUL(data) {
+				s.written[p] = true
+			}
 		default:
 			if rel, ok := strings.CutPrefix(path, stateGit+"/"); ok {
 				s.git[rel] = data

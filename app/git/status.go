@@ -3,6 +3,7 @@ package git
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -71,9 +72,34 @@ func (r *Repo) status(ctx context.Context, dir string) (Status, error) {
 	if err != nil {
 		return Status{}, err
 	}
+	if err := r.dropSame(ctx, sc, &s); err != nil {
+		return Status{}, err
+	}
 	s.Branch, s.Head, s.Detached = v.head.branch, v.head.oid, v.head.branch == ""
 	s.InProgress = operation
 	return s, nil
+}
+
+// dropSame takes back changes that are none: large files as their pointers say.
+func (r *Repo) dropSame(ctx context.Context, sc *scratch, s *Status) error {
+	var paths []string
+	for _, f := range s.Files {
+		if f.Code[1] == 'M' {
+			paths = append(paths, f.Path)
+		}
+	}
+	same, err := r.lfsSame(ctx, sc, paths)
+	if err != nil {
+		return err
+	}
+	for i := range s.Files {
+		if f := &s.Files[i]; same[f.Path] {
+			f.Code = f.Code[:1] + "."
+			s.Unstaged--
+		}
+	}
+	s.Files = slices.DeleteFunc(s.Files, func(f FileStatus) bool { return f.Code == ".." })
+	return nil
 }
 
 // parseStatus reads `status --porcelain=v2 -z` (git-status(1), "Porcelain Format

@@ -1,7 +1,6 @@
 package git
 
 import (
-	"bytes"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -10,8 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
+	"time"
 
 	"github.com/google/renameio/v2"
 )
@@ -49,7 +48,32 @@ func (r *Repo) openStore(ctx context.Context, dir string) (*store, error) {
 	if err := st.borrow(); err != nil {
 		return nil, fmt.Errorf("open archive store %s: %w", dir, err)
 	}
-	return st, os.MkdirAll(st.temp(), 0o700)
+	if err := os.MkdirAll(st.temp(), 0o700); err != nil {
+		return nil, err
+	}
+	return st, st.sweep(time.Now())
+}
+
+// staleAfter is the age at which a scratch directory belongs to nobody: no call
+// that uses one lasts so long.
+const staleAfter = 24 * time.Hour
+
+// sweep removes scratch directories that a crash left behind.
+func (st *store) sweep(now time.Time) error {
+	entries, err := os.ReadDir(st.temp())
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		info, err := e.Info()
+		if err == nil && now.Sub(info.ModTime()) > staleAfter {
+			err = removeTree(filepath.Join(st.temp(), e.Name()))
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
 }
 
 // create makes the repository under another name and renames it, so that a
@@ -97,20 +121,23 @@ func (st *store) borrow() error {
 	return renameio.WriteFile(path, []byte(st.alternates()), 0o600)
 }
 
+// sealed is the store as a git directory of ours without a checkout.
+func (st *store) sealed() *scratch {
+	return &scratch{git: st.repo.git, dir: st.dir, none: st.repo.none()}
+}
+
 // run runs git on the store, sealed.
 func (st *store) run(ctx context.Context, c call) ([]byte, error) {
-	c.seal, c.write = &scratch{git: st.repo.git, dir: st.dir}, true
 	if c.timeout == 0 {
 		c.timeout = archiveTimeout
 	}
-	return st.repo.git.run(ctx, c)
+	return st.sealed().run(ctx, c)
 }
 
-// ref is where a commit of an archive is kept in the store. The name holds the
-// commit, so that archives of one id never get in each other's way, and the same
-// one made twice (within a second, so that its dates agree) is the same ref.
-func (a *Archived) ref(commit OID) string {
-	return "refs/termic/" + a.ID + "/" + string(commit)
+// ref is where a commit of an archive is kept in the store. Its name holds the
+// commit, so that no archive ever moves what another one named.
+func (a *Archived) ref(what string) string {
+	return "refs/termic/" + a.ID + "/" + what + "/" + string(a.commits()[what])
 }
 
 // commits are the archive's commits by name.
@@ -138,8 +165,8 @@ func (st *store) take(ctx context.Context, sc *scratch, a *Archived) error {
 		return fmt.Errorf("write the pack: %w", err)
 	}
 	var in strings.Builder
-	for _, oid := range a.commits() {
-		fmt.Fprintf(&in, "update %s\x00%s\x00\x00", a.ref(oid), oid)
+	for what, oid := range a.commits() {
+		fmt.Fprintf(&in, "update %s\x00%s\x00\x00", a.ref(what), oid)
 	}
 	if _, err := st.run(ctx, call{args: []string{"update-ref", "--no-deref", "-z", "--stdin"}, stdin: strings.NewReader(in.String())}); err != nil {
 		return fmt.Errorf("name the archive: %w", refError(err))
@@ -179,40 +206,28 @@ func (s *scratch) pack(ctx context.Context, list string) (*os.File, error) {
 	return f, nil
 }
 
-// has returns an error unless the commits of the record are in the store.
+// has returns an error unless the commits of the record, with the record's
+// trees, are in the store.
 func (st *store) has(ctx context.Context, a *Archived) error {
-	var in strings.Builder
-	for _, oid := range a.commits() {
-		in.WriteString(string(oid) + "\n")
+	var ask []string
+	for _, suffix := range []string{"^{commit}", "^{tree}"} {
+		for _, c := range []OID{a.Index, a.Worktree, a.State} {
+			ask = append(ask, string(c)+suffix)
+		}
 	}
-	out, err := st.run(ctx, call{args: []string{"cat-file", "--batch-check=%(objecttype)"}, stdin: strings.NewReader(in.String())})
-	if err == nil && string(out) != strings.Repeat("commit\n", len(a.commits())) {
-		err = errors.New("its commits are not there")
-	}
+	out, err := st.run(ctx, call{args: append([]string{"rev-parse"}, ask...)})
 	if err != nil {
 		return fmt.Errorf("read the archive store: %w", err)
 	}
+	want := []OID{a.Index, a.Worktree, a.State, a.IndexTree, a.WorktreeTree, a.StateTree}
+	var got []OID
+	for f := range strings.FieldsSeq(string(out)) {
+		got = append(got, OID(f))
+	}
+	if !slices.Equal(got, want) {
+		return fmt.Errorf("the archive store has %q, not %q", got, want)
+	}
 	return nil
-}
-
-// blobs returns the contents of the blobs, in order.
-func (st *store) blobs(ctx context.Context, ids []string) ([][]byte, error) {
-	out, err := st.run(ctx, call{args: []string{"cat-file", "--batch=%(objecttype) %(objectsize)", "--buffer"}, limit: stateTotal + outputLimit,
-		stdin: strings.NewReader(strings.Join(ids, "\n") + "\n")})
-	if err != nil {
-		return nil, err
-	}
-	var blobs [][]byte
-	for range ids { // "blob <size>\n<contents>\n"
-		line, rest, _ := bytes.Cut(out, []byte("\n"))
-		kind, digits, _ := strings.Cut(string(line), " ")
-		size, err := strconv.Atoi(digits)
-		if kind != "blob" || err != nil || size < 0 || size >= len(rest) {
-			return nil, fmt.Errorf("unexpected answer %q", clip(string(line), 80))
-		}
-		blobs, out = append(blobs, rest[:size]), rest[size+1:]
-	}
-	return blobs, nil
 }
 
 // verifyArchive reads back what was written: each pin, each name in the store,
@@ -231,25 +246,17 @@ func (r *Repo) verifyArchive(ctx context.Context, st *store, a *Archived) error 
 			return fmt.Errorf("commit %s is not pinned in the project", p)
 		}
 	}
-	ask := []string{"rev-parse", a.ref(a.Index), a.ref(a.Worktree), a.ref(a.State),
-		a.ref(a.Index) + "^{tree}", a.ref(a.Worktree) + "^{tree}", a.ref(a.State) + "^{tree}"}
-	want := []OID{a.Index, a.Worktree, a.State, a.IndexTree, a.WorktreeTree, a.StateTree}
-	out, err := st.run(ctx, call{args: ask})
-	if err != nil {
-		return fmt.Errorf("read the archive back: %w", err)
-	}
-	var got []OID
-	for _, f := range strings.Fields(string(out)) {
-		got = append(got, OID(f))
-	}
-	if !slices.Equal(got, want) {
-		return fmt.Errorf("the archive store has %q, not %q", got, want)
+	if err := st.has(ctx, a); err != nil {
+		return err
 	}
 	args := []string{"rev-list", "--objects", "--quiet"}
 	if r.partial {
 		args = append(args, "--missing=allow-any") // what the clone never fetched
 	}
-	if _, err := st.run(ctx, call{args: append(args, ask[4:]...)}); err != nil {
+	for what := range a.commits() { // by name: a name that is missing fails too
+		args = append(args, a.ref(what)+"^{tree}")
+	}
+	if _, err := st.run(ctx, call{args: args}); err != nil {
 		return fmt.Errorf("read the archive back: %w", err)
 	}
 	return nil

@@ -102,12 +102,3 @@ func (w world) Tasks() []grant.Task {
 	}
 	return list
 }
-
-// words returns ids as the strings of the wire.
-func words[T ~string](ids []T) []string {
-	list := make([]string, len(ids))
-	for i, id := range ids {
-		list[i] = string(id)
-	}
-	return list
-}

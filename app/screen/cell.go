@@ -45,6 +45,13 @@ const clusterBit = 1 << 31
 
 func (c *cell) empty() bool { return c.ch == 0 && c.attr&spacer == 0 }
 
+// ink makes an empty cell a blank.
+func (c *cell) ink() {
+	if c.empty() {
+		c.ch = ' '
+	}
+}
+
 // look is the style without what belongs to the grid.
 func (c *cell) look() style {
 	st := c.style

@@ -87,6 +87,9 @@ func joins(before []byte, r rune) bool {
 	if r < 0x300 {
 		return false // ASCII and Latin-1 begin a cell, also after the few characters that UAX 29 lets precede them
 	}
+	if mark(r) {
+		return true
+	}
 	if first, n := utf8.DecodeRune(before); n == len(before) && plain(first) && plain(r) {
 		return false
 	}
@@ -95,6 +98,11 @@ func joins(before []byte, r rune) bool {
 	it := graphemes.FromBytes(text)
 	it.Next()
 	return len(it.Value()) == len(text) || runeWidth(r) == 0
+}
+
+// mark tells of the marks that join whatever is before them and never widen it. It need not know them all.
+func mark(r rune) bool {
+	return r >= 0x300 && r <= 0x36f || r >= 0x1ab0 && r <= 0x1ace || r >= 0x20d0 && r <= 0x20f0 && r != 0x20e3
 }
 
 // plain tells of the characters that most text is made of that they neither join what is before them nor let follow what

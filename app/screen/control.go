@@ -130,7 +130,7 @@ func (s *Screen) escPlain(final byte) {
 // align is DECALN: a screen full of E.
 func (s *Screen) align() {
 	for y := range s.buf.rows {
-		fill(s.buf.rows[y].cells, cell{ch: 'E'})
+		fill(s.buf.rows[y].cells, cell{ch: 'E', style: s.pen})
 		s.buf.rows[y].cont = false
 	}
 	s.moveTo(0, 0)

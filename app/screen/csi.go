@@ -35,9 +35,9 @@ func (s *Screen) csi(final byte) {
 	case p.prefix == 0 && p.inter == '\'':
 		switch final {
 		case '}':
-			s.shiftColumns(s.x, p.count(0))
+			s.shiftColumns(min(s.x, s.cols-1), p.count(0))
 		case '~':
-			s.shiftColumns(s.x, -p.count(0))
+			s.shiftColumns(min(s.x, s.cols-1), -p.count(0))
 		}
 	case p.prefix == 0 && p.inter == '!' && final == 'p':
 		s.softReset()

@@ -23,6 +23,7 @@ func (s *Screen) erase(y, from, to int, selective bool) {
 			r.mend(x)
 		}
 	}
+	s.settle(y)
 }
 
 // eraseRow empties a row, which then continues none.
@@ -86,32 +87,33 @@ func (s *Screen) eraseChars(n int) {
 // insert moves the cells from x on n to the right; those that leave are lost.
 func (r *row) insert(x, n int, blank cell) {
 	n = min(n, len(r.cells)-x)
+	r.split(x)
+	r.split(len(r.cells) - n)
 	copy(r.cells[x+n:], r.cells[x:])
 	fill(r.cells[x:x+n], blank)
-	r.mend(x)
-	r.mend(x + n)
-	r.mend(len(r.cells))
 }
 
 // remove takes n cells out at x; blank ones come in at the end.
 func (r *row) remove(x, n int, blank cell) {
 	n = min(n, len(r.cells)-x)
+	r.split(x)
+	r.split(x + n)
 	copy(r.cells[x:], r.cells[x+n:])
 	fill(r.cells[len(r.cells)-n:], blank)
-	r.mend(x)
-	r.mend(len(r.cells) - n)
 }
 
 // insertChars is ICH.
 func (s *Screen) insertChars(n int) {
 	s.restrict()
 	s.buf.rows[s.y].insert(s.x, n, s.blank())
+	s.settle(s.y)
 }
 
 // deleteChars is DCH.
 func (s *Screen) deleteChars(n int) {
 	s.restrict()
 	s.buf.rows[s.y].remove(s.x, n, s.blank())
+	s.settle(s.y)
 }
 
 func (s *Screen) outsideRegion() bool { return s.y < s.buf.top || s.y > s.buf.bottom }
@@ -139,7 +141,7 @@ func (s *Screen) deleteLines(n int) {
 // shiftColumns moves the cells of every row of the region, from column x on, n to the right (SR, DECIC) or to the left (SL,
 // DECDC).
 func (s *Screen) shiftColumns(x, n int) {
-	if s.outsideRegion() || x >= s.cols {
+	if s.outsideRegion() {
 		return
 	}
 	for y := s.buf.top; y <= s.buf.bottom; y++ {
@@ -151,4 +153,5 @@ func (s *Screen) shiftColumns(x, n int) {
 		}
 		r.cont = false
 	}
+	s.settle(s.buf.bottom)
 }

@@ -9,6 +9,9 @@
 //
 //   - Grapheme clusters are one character, emoji sequences two cells wide. xterm.js needs addon-unicode-graphemes for that
 //     [xterm counts each rune].
+//   - Tab stops are the terminal's [so are xterm's]; xterm.js has a set for each of the two screens.
+//   - A mark with no letter before it is dropped; in xterm.js it takes the cell and is overwritten or stays.
+//   - DECRC brings all charsets back [so does xterm]; xterm.js only the one in use.
 //   - A saved cursor is a place on the screen [so does xterm]; in xterm.js it moves with the text when that scrolls.
 //   - With the origin in the scroll region, relative and column movements count from the cursor [so does xterm]; xterm.js
 //     adds the region's top again.
@@ -17,4 +20,7 @@
 //   - A region that scrolls cuts the lines that had wrapped across its borders; xterm.js goes on calling them one line.
 //   - Resizing lays out the cursor's own line, too, and keeps what is below the cursor; xterm.js cuts both.
 //   - No OSC sets a colour of the palette, and OSC 4, 12 and 104 are ignored: colours are the window's.
+//
+// With xterm.js and not with xterm: erasing to the right of a full row erases nothing [xterm: the last cell]; there are no left
+// and right margins (DECLRMM); bytes that are not UTF-8 are dropped [xterm shows U+FFFD]; SU does not feed the scrollback.
 package screen

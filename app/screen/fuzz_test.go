@@ -39,6 +39,9 @@ func FuzzScreen(f *testing.F) {
 	for _, seed := range seeds {
 		f.Add([]byte(seed), uint8(7), uint8(3), uint16(2))
 	}
+	f.Add([]byte("字ぢ字か"), uint8(0), uint8(46), uint16(334))
+	f.Add([]byte("\x1b[;10H"), uint8(8), uint8(0), uint16(39))
+	f.Add([]byte("ab0\ufe0f\x1b[4h"), uint8(1), uint8(1), uint16(3))
 	f.Fuzz(func(t *testing.T, in []byte, w, h uint8, split uint16) {
 		if len(in) > 1<<12 {
 			return // the properties do not depend on length, and a snapshot of much scrollback is slow
@@ -83,7 +86,10 @@ func checkScreen(t *testing.T, in []byte, cols, rows, split int) {
 	same(t, fmt.Sprintf("from the snapshot %q", snapshot), copied, s)
 
 	// The copy goes on as the original does.
-	const more = "\u0301more \x1b[31mtext\r\nand\x1b[H\x1b[Kmore\r\n\x1b8x"
+	more := "\u0301more \x1b[31mtext\r\nand\x1b[H\x1b[Kmore\r\n\x1b8x"
+	if s.joinable && !s.reprints() {
+		more = more[len("\u0301"):]
+	}
 	write(s, []byte(more))
 	write(copied, []byte(more))
 	same(t, fmt.Sprintf("after more, from the snapshot %q", snapshot), copied, s)
@@ -144,6 +150,9 @@ func checkGrid(t *testing.T, s *Screen) {
 		}
 		for y := range b.rows {
 			cells := b.rows[y].cells
+			if b.rows[y].cont && !follows(s.endingOf(b, y), cells) {
+				t.Fatalf("row %d continues nothing", y)
+			}
 			if len(cells) != cols {
 				t.Fatalf("row %d has %d cells, want %d", y, len(cells), cols)
 			}

@@ -3,7 +3,7 @@ package screen
 // row of the grid.
 type row struct {
 	cells []cell
-	cont  bool // continues the row above: the text wrapped
+	cont  bool // continues the row above: the text wrapped, and nothing has been erased at the place where it did
 }
 
 // buffer is one of the two grids with what belongs to it alone.
@@ -11,6 +11,8 @@ type buffer struct {
 	rows        []row
 	top, bottom int // scroll region, both inclusive
 	saved       savedCursor
+
+	moved []row // scratch of up and down
 }
 
 // savedCursor is what DECSC keeps.
@@ -41,32 +43,37 @@ func fill(cells []cell, with cell) {
 	}
 }
 
-// mend removes the half of a wide character whose other half is gone, on both sides of the border before column x.
-func (r *row) mend(x int) {
-	if x <= 0 || x > len(r.cells) {
-		return
+// mend removes the half of a wide character whose other half is gone, on both sides of the border before column x. It tells
+// whether there was one.
+func (r *row) mend(x int) bool {
+	lead := x > 0 && r.cells[x-1].attr&wide != 0
+	rest := x < len(r.cells) && r.cells[x].attr&spacer != 0
+	switch {
+	case lead == rest:
+		return false
+	case lead:
+		r.cells[x-1] = cell{style: style{bg: r.cells[x-1].bg}}
+	default:
+		r.cells[x] = cell{style: style{bg: r.cells[x].bg}}
 	}
-	left := &r.cells[x-1]
-	paired := x < len(r.cells) && r.cells[x].attr&spacer != 0
-	if left.attr&wide != 0 && !paired {
-		*left = cell{style: style{bg: left.bg}}
-	}
-	if paired && left.attr&wide == 0 {
-		right := &r.cells[x]
-		*right = cell{style: style{bg: right.bg}}
+	return true
+}
+
+// split empties a wide character that lies across the border before column x.
+func (r *row) split(x int) {
+	if x > 0 && x < len(r.cells) && r.cells[x].attr&spacer != 0 {
+		for i := x - 1; i <= x; i++ {
+			r.cells[i] = cell{style: style{bg: r.cells[i].bg}}
+		}
 	}
 }
 
 // up moves the rows of a region n up; blank ones come in below. The rows that leave are lost.
 func (b *buffer) up(top, bottom, n int, blank cell) {
 	n = min(n, bottom-top+1)
-	for range n {
-		first := b.rows[top]
-		copy(b.rows[top:bottom], b.rows[top+1:bottom+1])
-		fill(first.cells, blank)
-		first.cont = false
-		b.rows[bottom] = first
-	}
+	b.moved = append(b.moved[:0], b.rows[top:top+n]...)
+	copy(b.rows[top:], b.rows[top+n:bottom+1])
+	b.renew(bottom+1-n, blank)
 	b.cut(top)
 	b.cut(bottom + 1)
 }
@@ -74,15 +81,20 @@ func (b *buffer) up(top, bottom, n int, blank cell) {
 // down moves the rows of a region n down; blank ones come in above.
 func (b *buffer) down(top, bottom, n int, blank cell) {
 	n = min(n, bottom-top+1)
-	for range n {
-		last := b.rows[bottom]
-		copy(b.rows[top+1:bottom+1], b.rows[top:bottom])
-		fill(last.cells, blank)
-		last.cont = false
-		b.rows[top] = last
-	}
+	b.moved = append(b.moved[:0], b.rows[bottom+1-n:bottom+1]...)
+	copy(b.rows[top+n:bottom+1], b.rows[top:])
+	b.renew(top, blank)
 	b.cut(top + n)
 	b.cut(bottom + 1)
+}
+
+// renew puts the rows that were moved out back in as blank ones.
+func (b *buffer) renew(y int, blank cell) {
+	for i := range b.moved {
+		fill(b.moved[i].cells, blank)
+		b.moved[i].cont = false
+	}
+	copy(b.rows[y:], b.moved)
 }
 
 // cut ends the text that ran on into row y: the row above is another one now.
@@ -90,6 +102,28 @@ func (b *buffer) cut(y int) {
 	if y < len(b.rows) {
 		b.rows[y].cont = false
 	}
+}
+
+// settle takes the mark of a continued row from row y and the one below it where text is missing at the border. It is
+// called after cells of row y were emptied.
+func (s *Screen) settle(y int) {
+	rows := s.buf.rows
+	for end := min(y+1, len(rows)-1); y <= end; y++ {
+		if rows[y].cont && !follows(s.endingOf(s.buf, y), rows[y].cells) {
+			rows[y].cont = false
+		}
+	}
+}
+
+// endingOf tells how the row above row y of a grid ends; for the first of the main screen it is the last of the history.
+func (s *Screen) endingOf(b *buffer, y int) byte {
+	switch {
+	case y > 0:
+		return ending(b.rows[y-1].cells)
+	case b == &s.main:
+		return s.history.ending()
+	}
+	return 0
 }
 
 // scroll moves the region up by one row. The row that leaves a region at the top of the main screen goes into the history.
@@ -121,8 +155,8 @@ func (s *Screen) index() {
 
 // wrap begins the next row because the text goes on there.
 func (s *Screen) wrap() {
-	if last := &s.buf.rows[s.y].cells[s.cols-1]; s.x >= s.cols && last.empty() {
-		last.ch = ' ' // erased since: the text still goes on
+	if s.x >= s.cols {
+		s.buf.rows[s.y].cells[s.cols-1].ink() // it may have been erased since: the text still goes on
 	}
 	s.x = 0
 	switch {

@@ -1,16 +1,13 @@
 package screen
 
-import (
-	"strconv"
-	"unicode/utf8"
-)
+import "unicode/utf8"
 
 // The states of the parser are those of Paul Williams' parser for DEC terminals (https://vt100.net/emu/dec_ansi_parser).
 //
-// It is our own rather than that of charmbracelet/x/ansi v0.11.9, which (tried on 2026-11-29) ends an OSC or a DCS at a byte
-// 0x9c also when that is inside a UTF-8 character, as in the "✳" of claude's titles; swallows the ESC that follows a cut-off
-// character; lets numbers overflow; and prints the rest of a malformed CSI sequence. Here characters are decoded first, as
-// xterm.js does, and the states see runes.
+// It is our own rather than that of charmbracelet/x/ansi v0.11.9, which (tried on 2026-11-29) breaks a title and ends a DCS at
+// a byte 0x9c inside a UTF-8 character, such as the "✳" of claude's titles; swallows the ESC that follows a cut-off character;
+// lets numbers overflow; and prints the rest of a malformed CSI sequence. Here characters are decoded first, as in xterm.js,
+// and the states see runes.
 type state byte
 
 const (
@@ -348,72 +345,4 @@ func (s *Screen) c1(r rune) {
 	case 0x9d:
 		p.begin(oscString)
 	}
-}
-
-// pending appends bytes that bring a parser in its first state into this one.
-func (p *parser) pending(dst []byte) []byte {
-	switch p.state {
-	case ground:
-	case escape, escapeInter:
-		dst = p.appendInter(append(dst, 0x1b))
-	case csiEntry, csiParam, csiInter:
-		dst = p.appendHeader(append(dst, "\x1b["...))
-	case csiIgnore:
-		dst = append(dst, "\x1b[ 0"...)
-	case dcsEntry, dcsParam, dcsInter:
-		dst = p.appendHeader(append(dst, "\x1bP"...))
-	case dcsIgnore:
-		dst = append(dst, "\x1bP 0"...)
-	case dcsString:
-		if p.over {
-			dst = append(dst, "\x1bPz"...) // a kind that nobody knows
-			break
-		}
-		dst = append(append(p.appendHeader(append(dst, "\x1bP"...)), p.final), p.str...)
-	case oscString:
-		if p.over {
-			dst = append(dst, "\x1b]99999;"...) // as above
-			break
-		}
-		dst = append(append(dst, "\x1b]"...), p.str...)
-	case otherString:
-		dst = append(dst, "\x1b_"...)
-	}
-	return append(dst, p.part[:p.parts]...)
-}
-
-// appendHeader appends prefix, parameters and intermediates.
-func (p *parser) appendHeader(dst []byte) []byte {
-	if p.prefix != 0 {
-		dst = append(dst, p.prefix)
-	}
-	for i := range p.n {
-		if i > 0 {
-			dst = append(dst, ";:"[b2i(p.subs[i])])
-		}
-		if p.vals[i] >= 0 {
-			dst = strconv.AppendInt(dst, int64(p.vals[i]), 10)
-		}
-	}
-	if p.full {
-		dst = append(dst, ';')
-	}
-	return p.appendInter(dst)
-}
-
-func (p *parser) appendInter(dst []byte) []byte {
-	if p.inter > 0xff {
-		dst = append(dst, byte(p.inter>>8))
-	}
-	if p.inter != 0 {
-		dst = append(dst, byte(p.inter))
-	}
-	return dst
-}
-
-func b2i(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
 }

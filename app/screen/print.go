@@ -25,9 +25,11 @@ func (s *Screen) printASCII(b []byte) {
 		for i, c := range b[:n] {
 			cells[i] = cell{ch: uint32(c), style: s.pen}
 		}
-		r.mend(s.x)
+		broken := r.mend(s.x)
 		s.x += n
-		r.mend(s.x)
+		if r.mend(s.x) || broken {
+			s.settle(s.y)
+		}
 		b = b[n:]
 	}
 	s.joinable = true
@@ -71,6 +73,7 @@ func (s *Screen) leave(x int) {
 	r := &s.buf.rows[s.y]
 	fill(r.cells[x:], s.blank())
 	r.mend(x)
+	s.settle(s.y)
 }
 
 // place writes a character where there is room for it, and moves the cursor behind it.
@@ -81,30 +84,34 @@ func (s *Screen) place(ch uint32, w int, st style) {
 	}
 	st.attr &^= shape
 	r.cells[s.x] = cell{ch: ch, style: st}
+	broken := s.modes.Insert || s.x == 0 // or the row above is not full
 	if w == 2 {
 		r.cells[s.x].attr |= wide
 		st.attr |= spacer
 		r.cells[s.x+1] = cell{style: st}
 	}
-	r.mend(s.x)
+	broken = r.mend(s.x) || broken
 	s.x += w
-	r.mend(s.x)
+	if r.mend(s.x) || broken {
+		s.settle(s.y)
+	}
 }
 
 // join adds a rune to the character before the cursor, if it belongs to it.
 func (s *Screen) join(r rune) bool {
 	lead := s.lead()
 	c := &s.buf.rows[s.y].cells[lead]
-	var buf [maxCluster + utf8.UTFMax]byte
-	text := s.appendCell(buf[:0], c)
+	text := s.appendCell(s.scratch[:0], c)
+	s.scratch = text
 	if len(text) == 0 || !joins(text, r) {
 		return false
 	}
 	text = utf8.AppendRune(text, r)
+	s.scratch = text
 	if len(text) > maxCluster {
 		return true
 	}
-	grows := c.attr&wide == 0 && clusterWidth(text) == 2
+	grows := c.attr&wide == 0 && !mark(r) && clusterWidth(text) == 2
 	if grows && lead == s.cols-1 && !s.modes.Autowrap {
 		return true // no room: the character stays as it was
 	}
@@ -147,7 +154,11 @@ func (s *Screen) repeat(n int) {
 	if ch == 0 {
 		return
 	}
-	for range min(n, s.cols*s.rows) { // more would only scroll the same text through
+	if full := s.cols * s.rows; n > full { // what fills the screen again and again is left out, the column is kept
+		n = full + (n-full)%(s.cols/w)
+	}
+	for range n {
 		s.put(ch, w)
 	}
+	s.joinable = false
 }

@@ -82,8 +82,9 @@ func (s *Screen) reflow(cols, rows int, at *position) {
 		s.remember(&laid[i])
 	}
 	next := newBuffer(cols, rows)
-	for i, r := range laid[above:] {
-		next.rows[i] = r
+	copy(next.rows, laid[above:])
+	if s.history.count == 0 {
+		next.rows[0].cont = false
 	}
 	at.y = max(at.y-above, 0)
 	next.saved = s.main.saved
@@ -104,7 +105,7 @@ type flow struct {
 func (f *flow) takeBack() {
 	s := f.screen
 	main := &s.main
-	if main.rows[0].cont && follows(s.history.ending(), main.rows[0].cells) {
+	if main.rows[0].cont && s.history.count > 0 {
 		f.popLine()
 	}
 }
@@ -174,7 +175,7 @@ func (f *flow) takeScreen() {
 	joined := len(f.lines) > 0
 	for y := 0; y <= last; y++ {
 		r := &rows[y]
-		goesOn := y == 0 && joined || y > 0 && r.cont && follows(ending(rows[y-1].cells), r.cells)
+		goesOn := y == 0 && joined || y > 0 && r.cont
 		if !goesOn {
 			f.lines = append(f.lines, line{cont: r.cont && y == 0})
 		} else if y > 0 {
@@ -237,8 +238,12 @@ func (f *flow) layoutLine(out []row, n int) []row {
 		if end < len(cells) && cells[end].attr&spacer != 0 && cells[end-1].attr&wide != 0 {
 			end--
 		}
-		copy(r.cells, cells[i:end])
 		last := end >= len(cells)
+		if !last { // what is not text cannot wrap
+			cells[end-1].ink()
+			cells[end].ink()
+		}
+		copy(r.cells, cells[i:end])
 		if n == f.curLine && f.curCell >= i && (f.curCell < end || last) {
 			f.cursor.x, f.cursor.y = min(f.curCell-i, f.cols), len(out)
 			f.curLine = -1

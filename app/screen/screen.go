@@ -71,7 +71,8 @@ type Screen struct {
 	extras   extras
 	clusters clusters
 
-	joinable bool // the last thing that happened is that the cell before the cursor was printed
+	scratch  []byte // text of one cell
+	joinable bool   // the last thing that happened is that the cell before the cursor was printed
 	parser   parser
 
 	version string

@@ -8,8 +8,8 @@ import (
 // scrollback holds the rows that have left the main screen, packed: a grid cell is 16 bytes, a packed one of plain text is
 // one. Rows lie one after the other in chunks; the oldest chunk goes when its last row does.
 //
-// A packed row is a sequence of segments. Each begins with a byte that says how its style is given and whether its cells
-// are single ASCII bytes, then the number of cells, then the style if it is given here, then the cells.
+// A packed row is a sequence of segments of one style. Each begins with a byte that says which parts of the style follow and
+// whether its cells are single ASCII bytes, then the number of cells, those parts, and the cells.
 type scrollback struct {
 	limit  int // rows
 	budget int // bytes; the oldest rows go when it is exceeded, whatever the limit
@@ -22,6 +22,7 @@ type scrollback struct {
 	chunks []chunk // the oldest first
 	first  int     // number of chunks[0]
 	spare  []byte  // an emptied chunk, for reuse
+	packed []byte  // a row while it is packed
 }
 
 type chunk struct {
@@ -38,16 +39,16 @@ type ref struct {
 const (
 	rowCont byte = 1 << iota // continues the row before it
 	rowFull                  // its last cell holds text: the next row may continue it
-	rowGap                   // only its last cell is empty: a wide character may continue it
+	rowGap                   // only its last cell is empty: a wide character did not fit
 )
 
 const (
-	chunkSize = 32 << 10 // bytes; a row of 120 columns takes about 150
+	chunkSize = 32 << 10 // bytes, a size class of the allocator; a row of 120 columns of text takes about 125
 	maxRefs   = 1 << 20  // rows; bounds what Options.Scrollback can ask for
+	cellCost  = 14       // bytes of budget a cell: 17 MB for 10,000 rows of 120. Only marks upon marks take more than 8
 )
 
-// historyBudget allows each row what the same row takes in the grid.
-func historyBudget(limit, cols int) int { return min(limit, maxRefs) * max(cols, 80) * 16 }
+func historyBudget(limit, cols int) int { return min(limit, maxRefs) * max(cols, 80) * cellCost }
 
 func (h *scrollback) clear() {
 	*h = scrollback{limit: min(h.limit, maxRefs), budget: h.budget}
@@ -81,10 +82,11 @@ func (s *Screen) remember(r *row) {
 		s.extras.wait--
 	}
 	flags := ending(r.cells)
-	if r.cont && follows(h.ending(), r.cells) {
+	if r.cont && h.count > 0 {
 		flags |= rowCont
 	}
-	h.pushPacked(flags, func(dst []byte) []byte { return s.pack(dst, r.cells) })
+	h.packed = s.pack(h.packed[:0], r.cells)
+	h.push(flags, h.packed)
 }
 
 // ending tells how a row ends, for the row that may continue it.
@@ -99,40 +101,41 @@ func ending(cells []cell) byte {
 	return 0
 }
 
-// follows tells whether a row that is marked as continued really is: it begins with text, and the row before ends with text,
-// or with the one empty cell that a wide character did not fit into. Erasing may have undone the wrap.
+// follows tells whether a row can continue the one that ends so: it begins with text, and the row before ends with text, or
+// with the one empty cell that a wide character did not fit into (it may have been overwritten by a narrow one).
 func follows(ending byte, next []cell) bool {
-	return ending&rowFull != 0 && next[0].ch != 0 || ending&rowGap != 0 && next[0].attr&wide != 0
+	return ending&(rowFull|rowGap) != 0 && next[0].ch != 0
 }
 
-func (h *scrollback) pushPacked(flags byte, pack func([]byte) []byte) {
-	if len(h.chunks) == 0 || len(h.chunks[len(h.chunks)-1].data) > chunkSize {
-		h.grow()
-	}
+// push appends a packed row.
+func (h *scrollback) push(flags byte, data []byte) {
 	last := len(h.chunks) - 1
+	if last < 0 || len(h.chunks[last].data)+len(data) > cap(h.chunks[last].data) {
+		h.chunks = append(h.chunks, chunk{data: h.newChunk(len(data))})
+		last++
+	}
 	c := &h.chunks[last]
 	off := len(c.data)
-	c.data = pack(c.data)
-	n := len(c.data) - off
+	c.data = append(c.data, data...)
 	c.live++
-	h.size += n
+	h.size += len(data)
 	if h.count == len(h.refs) {
 		h.growRefs()
 	}
 	h.count++
-	*h.at(h.count - 1) = ref{chunk: uint32(h.first + last), off: uint32(off), n: uint32(n), flags: flags}
+	*h.at(h.count - 1) = ref{chunk: uint32(h.first + last), off: uint32(off), n: uint32(len(data)), flags: flags}
 	for h.count > h.limit || h.size > h.budget && h.count > 1 {
 		h.dropOldest()
 	}
 }
 
-func (h *scrollback) grow() {
+func (h *scrollback) newChunk(row int) []byte {
 	data := h.spare
-	if data == nil {
-		data = make([]byte, 0, chunkSize+chunkSize/8)
-	}
 	h.spare = nil
-	h.chunks = append(h.chunks, chunk{data: data[:0]})
+	if cap(data) < row {
+		data = make([]byte, 0, max(chunkSize, row))
+	}
+	return data[:0]
 }
 
 func (h *scrollback) growRefs() {
@@ -149,7 +152,9 @@ func (h *scrollback) dropOldest() {
 	h.count--
 	h.chunks[0].live--
 	for len(h.chunks) > 1 && h.chunks[0].live == 0 {
-		h.spare = h.chunks[0].data
+		if cap(h.chunks[0].data) == chunkSize {
+			h.spare = h.chunks[0].data
+		}
 		h.chunks[0].data = nil
 		h.chunks = h.chunks[1:]
 		h.first++
@@ -170,12 +175,15 @@ func (h *scrollback) dropNewest() {
 }
 
 const (
-	segStyle   byte = 1 << iota // 12 bytes of style follow
-	segSame                     // the style of the segment before; neither: the default style
-	segText                     // cells are strings, not bytes
-	styleBytes = 12
-	packedWide = 0x80 // in a cell's length byte
+	segText byte = 1 << iota // cells are strings, not bytes
+	segSame                  // the style of the segment before
+	segFg                    // parts of the style that follow; the others are zero
+	segBg
+	segAttr
+	segExtra
 )
+
+const packedWide = 0x80 // in a cell's length byte
 
 // pack appends a row without its empty end.
 func (s *Screen) pack(dst []byte, cells []cell) []byte {
@@ -197,26 +205,20 @@ func (s *Screen) pack(dst []byte, cells []cell) []byte {
 }
 
 func (s *Screen) packSegment(dst []byte, cells []cell, st style, last *style, text bool) []byte {
-	var head byte
-	switch {
-	case st == style{}:
-	case st == *last:
-		head = segSame
-	default:
-		head = segStyle
-	}
-	*last = st
-	if text {
-		head |= segText
-	}
-	dst = append(dst, head)
+	at := len(dst)
+	dst = append(dst, 0)
 	dst = binary.AppendUvarint(dst, uint64(len(cells)))
-	if head&segStyle != 0 {
-		dst = binary.LittleEndian.AppendUint32(dst, uint32(st.fg))
-		dst = binary.LittleEndian.AppendUint32(dst, uint32(st.bg))
-		dst = binary.LittleEndian.AppendUint16(dst, uint16(st.attr))
-		dst = binary.LittleEndian.AppendUint16(dst, st.extra)
+	var head byte
+	if text {
+		head = segText
 	}
+	if st == *last {
+		head |= segSame
+	} else {
+		dst, head = st.pack(dst, head)
+	}
+	dst[at] = head
+	*last = st
 	if !text {
 		for i := range cells {
 			dst = append(dst, byte(cells[i].ch))
@@ -240,6 +242,44 @@ func (s *Screen) packSegment(dst []byte, cells []cell, st style, last *style, te
 	return dst
 }
 
+// pack appends the parts of a style that are not zero, and tells in head which.
+func (st *style) pack(dst []byte, head byte) ([]byte, byte) {
+	if st.fg != 0 {
+		head |= segFg
+		dst = binary.LittleEndian.AppendUint32(dst, uint32(st.fg))
+	}
+	if st.bg != 0 {
+		head |= segBg
+		dst = binary.LittleEndian.AppendUint32(dst, uint32(st.bg))
+	}
+	if st.attr != 0 {
+		head |= segAttr
+		dst = binary.LittleEndian.AppendUint16(dst, uint16(st.attr))
+	}
+	if st.extra != 0 {
+		head |= segExtra
+		dst = binary.LittleEndian.AppendUint16(dst, st.extra)
+	}
+	return dst, head
+}
+
+// unpackStyle is the reverse of pack.
+func unpackStyle(data []byte, head byte) (st style, rest []byte) {
+	if head&segFg != 0 {
+		st.fg, data = color(binary.LittleEndian.Uint32(data)), data[4:]
+	}
+	if head&segBg != 0 {
+		st.bg, data = color(binary.LittleEndian.Uint32(data)), data[4:]
+	}
+	if head&segAttr != 0 {
+		st.attr, data = attr(binary.LittleEndian.Uint16(data)), data[2:]
+	}
+	if head&segExtra != 0 {
+		st.extra, data = binary.LittleEndian.Uint16(data), data[2:]
+	}
+	return st, data
+}
+
 // glyph is one cell (or the two of a wide character) as packed rows and grid rows are read.
 type glyph struct {
 	text  []byte // none for a cell in which nothing was written; valid until the next glyph
@@ -254,17 +294,8 @@ func unpack(data []byte, visit func(glyph)) {
 		head := data[0]
 		count, n := binary.Uvarint(data[1:])
 		data = data[1+n:]
-		switch {
-		case head&segStyle != 0:
-			st = style{
-				fg:    color(binary.LittleEndian.Uint32(data)),
-				bg:    color(binary.LittleEndian.Uint32(data[4:])),
-				attr:  attr(binary.LittleEndian.Uint16(data[8:])),
-				extra: binary.LittleEndian.Uint16(data[10:]),
-			}
-			data = data[styleBytes:]
-		case head&segSame == 0:
-			st = style{}
+		if head&segSame == 0 {
+			st, data = unpackStyle(data, head)
 		}
 		if head&segText == 0 {
 			for i := range int(count) {
@@ -296,13 +327,13 @@ func (s *Screen) glyphs(cells []cell, visit func(glyph)) {
 	for end > 0 && cells[end-1] == (cell{}) {
 		end--
 	}
-	var buf [maxCluster]byte
 	for i := range end {
 		c := &cells[i]
 		if c.attr&spacer != 0 {
 			continue
 		}
-		visit(glyph{text: s.appendCell(buf[:0], c), wide: c.attr&wide != 0, style: c.look()})
+		s.scratch = s.appendCell(s.scratch[:0], c)
+		visit(glyph{text: s.scratch, wide: c.attr&wide != 0, style: c.look()})
 	}
 }
 

@@ -2,8 +2,6 @@ package screen
 
 import (
 	"fmt"
-	"strconv"
-	"strings"
 	"unicode/utf8"
 )
 
@@ -37,8 +35,10 @@ type painter struct {
 	before []byte // text of the glyph before, when it may join the next
 	buf    [maxCluster]byte
 
-	flowing bool   // rows may be longer or shorter than the terminal's
-	held    *style // while flowing: an empty cell that is not written yet, since it may be the gap before a wide character
+	gap     bool  // the row that begins was begun by a wide character
+	flowing bool  // rows may be longer or shorter than the terminal's
+	holds   bool  // while flowing: an empty cell is not written yet, since it may be the gap before a wide character
+	held    style // of that cell
 }
 
 func (w *painter) raw(text string) { w.out = append(w.out, text...) }
@@ -53,34 +53,25 @@ func (w *painter) history() {
 	w.flowing = true
 	for i := range h.count {
 		if i > 0 {
-			w.breakRow(h.continues(i))
+			w.breakRow(h.continues(i), h.at(i-1).flags)
 		}
-		w.held = nil
+		w.holds = false
 		unpack(h.bytes(i), w.glyph)
-		goesOn := i+1 < h.count && h.continues(i+1) || i+1 == h.count && s.main.continued(h.ending())
-		if w.held != nil && !(goesOn && h.at(i).flags&rowGap != 0) {
-			w.empty(*w.held)
+		goesOn := i+1 < h.count && h.continues(i+1) || i+1 == h.count && s.main.rows[0].cont
+		if w.holds && !(goesOn && h.at(i).flags&rowGap != 0) {
+			w.empty(w.held)
 		}
 	}
-	w.flowing, w.held = false, nil
-}
-
-// continued tells whether the first row goes on from the end of the history.
-func (b *buffer) continued(ending byte) bool {
-	return b.rows[0].cont && follows(ending, b.rows[0].cells)
+	w.flowing, w.holds = false, false
 }
 
 // grid writes the rows of the main screen below the history.
 func (w *painter) grid(b *buffer) {
 	s := w.screen
 	for y := range b.rows {
-		cont := false
-		if y > 0 {
-			cont = b.rows[y].cont && follows(ending(b.rows[y-1].cells), b.rows[y].cells)
-			w.breakRow(cont)
-		} else if s.history.count > 0 {
-			cont = b.rows[0].cont && follows(s.history.ending(), b.rows[0].cells)
-			w.breakRow(cont)
+		cont := b.rows[y].cont
+		if y > 0 || s.history.count > 0 {
+			w.breakRow(cont, s.endingOf(b, y))
 		}
 		s.glyphs(b.rows[y].cells, w.glyph)
 		if cont && w.col < w.cols {
@@ -94,8 +85,10 @@ func (w *painter) grid(b *buffer) {
 // absolute writes the rows of the alternate screen, each at its place.
 func (w *painter) absolute(b *buffer) {
 	for y := range b.rows {
-		cont := y > 0 && b.rows[y].cont && follows(ending(b.rows[y-1].cells), b.rows[y].cells)
-		if !cont {
+		cont := b.rows[y].cont
+		if cont {
+			w.breakRow(cont, w.screen.endingOf(b, y))
+		} else {
 			w.rawf("\x1b[%dH", y+1)
 			w.col, w.before = 0, nil
 		}
@@ -107,9 +100,11 @@ func (w *painter) absolute(b *buffer) {
 	}
 }
 
-// breakRow goes to the next row; the terminal does so itself when the text goes on.
-func (w *painter) breakRow(cont bool) {
+// breakRow goes to the next row; the terminal does so itself when the text goes on. above is how the row before ends.
+func (w *painter) breakRow(cont bool, above byte) {
+	w.gap = false
 	if cont {
+		w.gap = above&rowGap != 0
 		if w.col >= w.cols {
 			w.col = 0
 		}
@@ -120,15 +115,23 @@ func (w *painter) breakRow(cont bool) {
 	w.col, w.before = 0, nil
 }
 
+// over makes the terminal leave the last cell of a row empty and go on in the next, where a wide character has been
+// overwritten by a narrow one since.
+func (w *painter) over() {
+	w.style(style{})
+	w.raw("漢\r")
+	w.col, w.before = 0, nil
+}
+
 // glyph writes one cell.
 func (w *painter) glyph(g glyph) {
-	if w.held != nil {
-		w.empty(*w.held)
-		w.held = nil
+	if w.holds {
+		w.empty(w.held)
+		w.holds = false
 	}
 	if len(g.text) == 0 {
 		if w.flowing {
-			w.held = &g.style
+			w.holds, w.held = true, g.style
 		} else {
 			w.empty(g.style)
 		}
@@ -137,7 +140,10 @@ func (w *painter) glyph(g glyph) {
 	size := 1
 	if g.wide {
 		size = 2
+	} else if w.gap && w.col == w.cols-1 {
+		w.over()
 	}
+	w.gap = false
 	if w.col+size > w.cols { // wraps by itself
 		w.col = 0
 	}
@@ -201,49 +207,6 @@ func (w *painter) link(link string) {
 	w.raw("\x1b]8;" + link + "\x1b\\")
 }
 
-// sgrOf returns the sequence that sets a style from scratch.
-func (s *Screen) sgrOf(st style) string {
-	var b strings.Builder
-	b.WriteString("\x1b[0")
-	for _, one := range [...]struct {
-		attr attr
-		code string
-	}{{bold, ";1"}, {faint, ";2"}, {italic, ";3"}, {blink, ";5"}, {inverse, ";7"}, {invisible, ";8"}, {strike, ";9"}, {overline, ";53"}} {
-		if st.attr&one.attr != 0 {
-			b.WriteString(one.code)
-		}
-	}
-	if under := int(st.attr & underMask >> underShift); under == 1 {
-		b.WriteString(";4")
-	} else if under > 1 {
-		b.WriteString(";4:" + strconv.Itoa(under))
-	}
-	writeColor(&b, st.fg, 30, ";38")
-	writeColor(&b, st.bg, 40, ";48")
-	writeColor(&b, s.extras.of(st.extra).under, 0, ";58")
-	b.WriteByte('m')
-	return b.String()
-}
-
-// writeColor writes a colour; base is that of the eight colours that have codes of their own, 0 if they have none.
-func writeColor(b *strings.Builder, c color, base int, long string) {
-	switch v := int(c & 0xffffff); {
-	case c == 0:
-	case c&truecolor != 0 && base == 0:
-		fmt.Fprintf(b, "%s:2::%d:%d:%d", long, v>>16, v>>8&0xff, v&0xff) // 58 is known with colons only
-	case c&truecolor != 0:
-		fmt.Fprintf(b, "%s;2;%d;%d;%d", long, v>>16, v>>8&0xff, v&0xff)
-	case base == 0:
-		fmt.Fprintf(b, "%s:5:%d", long, v)
-	case v < 8:
-		fmt.Fprintf(b, ";%d", base+v)
-	case v < 16:
-		fmt.Fprintf(b, ";%d", base+60+v-8)
-	default:
-		fmt.Fprintf(b, "%s;5;%d", long, v)
-	}
-}
-
 // state writes what belongs to one grid: its saved cursor and its scroll region.
 func (w *painter) state(b *buffer) {
 	s := w.screen
@@ -300,16 +263,19 @@ func (w *painter) rest() {
 		y -= s.buf.top
 	}
 	switch {
-	case s.joinable: // a mark that follows must find its letter: print it again, last
+	case s.reprints(): // a mark that follows must find its letter: print it again, last
 		w.ink()
-		if s.modes.Insert { // and what it moves away must have been moved up before
-			w.rawf("\x1b[4h\x1b[%d;%dH\x1b[%dP", y, s.lead()+1, s.x-s.lead())
+		lead := s.lead()
+		w.rawf("\x1b[%d;%dH", y, lead+1)
+		if s.modes.Insert { // what it will move away must be moved up before
+			w.rawf("\x1b[4h\x1b[%dP", s.x-lead)
 		}
-		w.last(y)
+		w.last()
 		return
 	case s.x >= s.cols: // a full row can only be had by printing into its last cell
 		w.style(s.buf.rows[s.y].cells[s.lead()].look())
-		w.last(y)
+		w.rawf("\x1b[%d;%dH", y, s.lead()+1)
+		w.last()
 		w.ink()
 	default:
 		w.rawf("\x1b[%d;%dH", y, s.x+1)
@@ -336,15 +302,17 @@ func (s *Screen) lead() int {
 	return x
 }
 
-// last prints the character before the cursor again. y is its row as the terminal counts it.
-func (w *painter) last(y int) {
+// reprints tells whether the character before the cursor can take a mark, and can be printed again without undoing a wrap: in
+// insert mode the first one of a wrapped row cannot, and loses the mark if one follows.
+func (s *Screen) reprints() bool {
+	return s.joinable && !(s.modes.Insert && s.lead() == 0 && s.buf.rows[s.y].cont)
+}
+
+// last prints the character before the cursor again.
+func (w *painter) last() {
 	s := w.screen
-	x := s.lead()
-	if !s.modes.Insert || !s.joinable {
-		w.rawf("\x1b[%d;%dH", y, x+1)
-	}
 	before := len(w.out)
-	w.out = s.appendCell(w.out, &s.buf.rows[s.y].cells[x])
+	w.out = s.appendCell(w.out, &s.buf.rows[s.y].cells[s.lead()])
 	if len(w.out) == before {
 		w.raw(" ")
 	}

@@ -31,8 +31,7 @@ func (s *Screen) Text(o TextOptions) string {
 	b := s.buf
 	history := o.Scrollback && b == &s.main
 	for y := s.rows - 1; y >= 0 && !full(); y-- {
-		continues := s.continues(y) && (y > 0 || history)
-		take(s.rowText(y), continues)
+		take(s.rowText(y), b.rows[y].cont && (y > 0 || history))
 	}
 	for i := s.history.count - 1; history && i >= 0 && !full(); i-- {
 		take(s.history.text(i), s.history.continues(i))
@@ -46,20 +45,6 @@ func (s *Screen) Row(y int) string {
 		return ""
 	}
 	return strings.TrimRight(s.rowText(y), " ")
-}
-
-// continues tells whether row y is the same line as the row above it, which for the first is the last of the history.
-func (s *Screen) continues(y int) bool {
-	r := &s.buf.rows[y]
-	switch {
-	case !r.cont:
-		return false
-	case y > 0:
-		return follows(ending(s.buf.rows[y-1].cells), r.cells)
-	case s.buf == &s.main:
-		return follows(s.history.ending(), r.cells)
-	}
-	return false
 }
 
 // rowText returns the text of a grid row up to its last cell that was written.

@@ -69,15 +69,21 @@ func (t *Tab) take(p []byte) {
 }
 
 // events are the screen's reports; the screen calls them inside Write, with t.mu held.
+//
+// Only an agent's tab listens to status reports, and answers the question whether anyone does: in a shell whatever
+// runs there could send them.
 func (t *Tab) events() screen.Events {
-	return screen.Events{
+	events := screen.Events{
 		Title: func(title string) { t.observe(settle.Observation{Kind: settle.KindTitle, Text: title}) },
 		Progress: func(state, _ int) {
 			t.observe(settle.Observation{Kind: settle.KindProgress, Progress: state})
 		},
-		Status: func(payload string) { t.observe(settle.Observation{Kind: settle.KindStatus, Text: payload}) },
 		Prompt: func(mark screen.Mark) { t.observe(settle.Observation{Kind: settle.KindPrompt, Mark: mark.Kind}) },
 	}
+	if t.spec.Agent.Settle.App != "" {
+		events.Status = func(payload string) { t.observe(settle.Observation{Kind: settle.KindStatus, Text: payload}) }
+	}
+	return events
 }
 
 // observe takes one observation in; t.mu is held.

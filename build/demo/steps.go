@@ -29,8 +29,8 @@ say the lead is done`
 func (d *demo) setUp() error {
 	return errors.Join(
 		d.do("the endpoint is switched on", []string{"settings", "set", "mcp.enabled", "true"}, "true"),
-		d.do("a repository becomes a project", []string{"project", "add", d.repo}, "shop"),
-		d.do("an agent of the person's own is defined", []string{"agent", "add", "scripted", "--command", d.agent}, "scripted"),
+		d.do("a repository becomes a project", []string{"project", "add", d.Repo}, "shop"),
+		d.do("an agent of the person's own is defined", []string{"agent", "add", "scripted", "--command", d.Agent}, "scripted"),
 	)
 }
 
@@ -39,7 +39,7 @@ func (d *demo) agentDrivesAgent() error {
 		[]string{"new", "lead", "--project", "shop", "--agent", "scripted", "-p", lead, "--wait", "--timeout", "1m"}, "done"); err != nil {
 		return err
 	}
-	log, err := d.run(d.termic, "log", "lead", "-n", "1000")
+	log, err := d.Do("log", "lead", "-n", "1000")
 	if err != nil {
 		return d.say("the lead's terminal is read", err)
 	}
@@ -100,8 +100,8 @@ const detachKey = 0x1d
 func (d *demo) attach() error {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, d.termic, "attach", "fix", "--tab", "shell")
-	cmd.Env = d.env
+	cmd := exec.CommandContext(ctx, d.Termic, "attach", "fix", "--tab", "shell")
+	cmd.Env = d.Env
 	terminal, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 30, Cols: 100})
 	if err != nil {
 		return d.say("the person attaches to its terminal", err)
@@ -136,7 +136,7 @@ func (d *demo) archive() error {
 	if err := d.do("the work is archived", []string{"archive", "fix"}, "untracked files"); err != nil {
 		return err
 	}
-	file := filepath.Join(d.data+".checkouts", "shop", "fix", "fix.txt")
+	file := filepath.Join(d.Data+".checkouts", "shop", "fix", "fix.txt")
 	if _, err := os.Stat(file); !errors.Is(err, os.ErrNotExist) {
 		return d.say("its checkout is gone", fmt.Errorf("stat: %v", err))
 	}
@@ -155,7 +155,7 @@ func (d *demo) archive() error {
 			return err
 		}
 	}
-	left, err := d.run(d.termic, "list", "--json")
+	left, err := d.Do("list", "--json")
 	if err == nil && !strings.Contains(left, `"tasks": []`) {
 		err = fmt.Errorf("still listed: %s", left)
 	}
@@ -165,11 +165,11 @@ func (d *demo) archive() error {
 // tokensStayInside looks for live tokens where none may be: in the app's environment, and on the command line of
 // any process.
 func (d *demo) tokensStayInside() error {
-	token, err := os.ReadFile(filepath.Join(d.data, "mcp-token"))
+	token, err := os.ReadFile(filepath.Join(d.Data, "mcp-token"))
 	if err != nil {
 		return d.say("no token is where it may not be", err)
 	}
-	environ, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", d.pid))
+	environ, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", d.Pid))
 	if errors.Is(err, os.ErrNotExist) {
 		return nil // no /proc on this system; the tests look on Linux
 	}

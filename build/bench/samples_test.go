@@ -1,0 +1,47 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// Every figure of the page must follow from the raw samples that it names.
+func TestTheFiguresOfThePageComeFromTheSamples(t *testing.T) {
+	page, err := os.ReadFile("../../docs/benchmarks.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := filepath.Glob("../../docs/bench/*.json")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no samples: %v", err)
+	}
+	latest := files[len(files)-1]
+	if !strings.Contains(string(page), "bench/"+filepath.Base(latest)) {
+		t.Errorf("the page does not name %s", filepath.Base(latest))
+	}
+	s, err := readSamples(latest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := strings.Join(s.table(), "\n"); !strings.Contains(string(page), want) {
+		t.Errorf("the page does not hold the table of %s, which is:\n%s", filepath.Base(latest), want)
+	}
+}
+
+func TestQuantilesAndRatios(t *testing.T) {
+	s := &samples{Micros: map[string][]int64{"a": {4000, 1000, 2000, 3000}, "b": {2000, 1000, 1000, 1000}}}
+	if got := s.quantile("a", 0.5); got != 3 {
+		t.Errorf("median %v", got)
+	}
+	if got := s.quantile("a", 0.95); got != 4 {
+		t.Errorf("p95 %v", got)
+	}
+	if got := s.ratio("a", "b"); got != 2 {
+		t.Errorf("ratio %v", got)
+	}
+	if got := s.quantile("none", 0.5) + s.ratio("none", "a"); got != 0 {
+		t.Errorf("of nothing: %v", got)
+	}
+}

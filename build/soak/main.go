@@ -1,0 +1,127 @@
+// Command soak runs the built termic for a long time through its main job and watches what grows: memory, open
+// files and processes. It fails when the last quarter of the run holds more than the second one did, beyond
+// what noise explains. Run it from the top of the tree, after `make build`; -for 8h for a night.
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"termic/build/rig"
+)
+
+func main() {
+	length := flag.Duration("for", 2*time.Minute, "how long")
+	flag.Parse()
+	if err := run(*length); err != nil {
+		fmt.Fprintln(os.Stderr, "soak failed:", err)
+		os.Exit(1)
+	}
+}
+
+// reading is what the app held after one cycle.
+type reading struct{ kilobytes, files int }
+
+func run(length time.Duration) (err error) {
+	r, err := rig.New()
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	if err := r.Serve(); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, r.Stop()) }()
+	for _, args := range [][]string{
+		{"settings", "set", "mcp.enabled", "true"},
+		{"project", "add", r.Repo},
+		{"agent", "add", "scripted", "--command", r.Agent},
+	} {
+		if _, err := r.Do(args...); err != nil {
+			return err
+		}
+	}
+	var readings []reading
+	for deadline := time.Now().Add(length); time.Now().Before(deadline) || len(readings) < 8; {
+		if err := cycle(r, len(readings)); err != nil {
+			return err
+		}
+		now, err := look(r.Pid)
+		if err != nil {
+			return err
+		}
+		readings = append(readings, now)
+		fmt.Printf("cycle %d: %d KB, %d open files\n", len(readings), now.kilobytes, now.files)
+	}
+	return compare(readings)
+}
+
+// cycle does the main job once, and floods a terminal.
+func cycle(r *rig.Rig, n int) error {
+	name := fmt.Sprintf("t%d", n)
+	for _, args := range [][]string{
+		{"new", name, "--project", "shop", "--agent", "scripted", "-p", "flood 1000000\nwrite f.txt x\nsay done", "--wait"},
+		{"tab", name},
+		{"log", name, "-n", "1000"},
+		{"diff", name},
+		{"archive", name},
+	} {
+		if _, err := r.Do(args...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// look reads what a process holds.
+func look(pid int) (reading, error) {
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		return reading{}, fmt.Errorf("soak needs /proc: %w", err)
+	}
+	var now reading
+	for line := range strings.Lines(string(status)) {
+		if rest, ok := strings.CutPrefix(line, "VmRSS:"); ok {
+			_, _ = fmt.Sscan(rest, &now.kilobytes)
+		}
+	}
+	files, err := os.ReadDir(filepath.Join("/proc", fmt.Sprint(pid), "fd"))
+	now.files = len(files)
+	return now, err
+}
+
+// A finished task leaves a record of a kilobyte or two; anything that grows faster is a leak.
+const (
+	memoryGrowth = 1.3
+	fileGrowth   = 2
+)
+
+// compare holds the last quarter against the second: the first one is warming up.
+func compare(readings []reading) error {
+	quarter := len(readings) / 4
+	early, late := median(readings[quarter:2*quarter]), median(readings[3*quarter:])
+	fmt.Printf("second quarter: %d KB, %d open files; last quarter: %d KB, %d open files\n", early.kilobytes, early.files, late.kilobytes, late.files)
+	if float64(late.kilobytes) > memoryGrowth*float64(early.kilobytes) {
+		return fmt.Errorf("memory grew from %d KB to %d KB", early.kilobytes, late.kilobytes)
+	}
+	if late.files > early.files+fileGrowth {
+		return fmt.Errorf("open files grew from %d to %d", early.files, late.files)
+	}
+	return nil
+}
+
+func median(readings []reading) reading {
+	var kilobytes, files []int
+	for _, r := range readings {
+		kilobytes, files = append(kilobytes, r.kilobytes), append(files, r.files)
+	}
+	slices.Sort(kilobytes)
+	slices.Sort(files)
+	return reading{kilobytes[len(kilobytes)/2], files[len(files)/2]}
+}

@@ -1,0 +1,67 @@
+package cagetest
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+)
+
+// ordinary is the uid of the user as whom root's tests run too. It needs no entry in /etc/passwd.
+const ordinary = 1500
+
+// Users returns the uids that tests can run as: this one, and for root an ordinary one too.
+func Users() []int {
+	if os.Getuid() == 0 {
+		return []int{0, ordinary}
+	}
+	return []int{os.Getuid()}
+}
+
+// Inner reports whether Again started this test binary.
+func Inner() bool { return os.Getenv(MarkerVar) != "" }
+
+// Again runs tests of this binary as a user, in another process, to which it is the app.
+func Again(t *testing.T, uid int, tests string, wrapper ...string) {
+	t.Helper()
+	bin := Bin(t)
+	dir, err := os.MkdirTemp("/tmp", "termic-cagetest-run-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	if err := os.Chown(dir, uid, -1); err != nil {
+		t.Fatal(err)
+	}
+	argv := append(wrapper, copySelf(t, bin), "-test.run="+tests, "-test.v", "-test.timeout=5m")
+	cmd := exec.Command(argv[0], argv[1:]...)
+	cmd.Dir = dir
+	cmd.Env = []string{MarkerVar + "=yes", BinVar + "=" + bin, "TMPDIR=" + dir, "HOME=" + dir, "PATH=" + os.Getenv("PATH"), "LANG=C.UTF-8"}
+	asUser(cmd, uid)
+	out, err := cmd.CombinedOutput()
+	t.Logf("%s", out)
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// copySelf puts this binary where any user can run it.
+func copySelf(t *testing.T, bin string) string {
+	t.Helper()
+	self := filepath.Join(bin, filepath.Base(os.Args[0]))
+	if _, err := os.Stat(self); err == nil {
+		return self
+	}
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(exe)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(self, data, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return self
+}

@@ -1,0 +1,4 @@
+package probes
+
+// oldMachine are ways that only this machine has: none.
+var oldMachine []Probe

@@ -1,0 +1,289 @@
+package launch_test
+
+import (
+	"context"
+	"errors"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"testing"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"termic/sandbox/cagetest"
+	"termic/sandbox/capability"
+	"termic/sandbox/launch"
+	"termic/sandbox/linuxcage"
+	"termic/sandbox/profile"
+)
+
+// TestPlansThatAreRefused: what is not on the machine as the plan says, or cannot be proved, refuses the cage, and
+// nothing is made on the host. The first row is the twin of them all.
+func TestPlansThatAreRefused(t *testing.T) {
+	tests := []struct {
+		name   string
+		change func(*testing.T, *cagetest.Machine, *linuxcage.Plan)
+		want   string
+	}{
+		{"nothing changed", func(*testing.T, *cagetest.Machine, *linuxcage.Plan) {}, ""},
+		{"a directory that is gone", func(t *testing.T, m *cagetest.Machine, p *linuxcage.Plan) {
+			bind(p, m.Root+"/gone", m.Root+"/gone", false)
+		}, "no such file"},
+		{"a directory through a link", func(t *testing.T, m *cagetest.Machine, p *linuxcage.Plan) {
+			symlink(t, m.Outside, m.Root+"/link")
+			bind(p, m.Root+"/link/.", m.Root+"/x", false)
+		}, "absolute and clean"},
+		{"a directory that is a link", func(t *testing.T, m *cagetest.Machine, p *linuxcage.Plan) {
+			symlink(t, m.Outside, m.Root+"/link")
+			bind(p, m.Root+"/link", m.Root+"/x", false)
+		}, "is of kind"},
+		{"a directory below a link", func(t *testing.T, m *cagetest.Machine, p *linuxcage.Plan) {
+			symlink(t, m.Root, m.Root+"/link")
+			bind(p, m.Root+"/link/outside", m.Root+"/x", false)
+		}, "too many levels of symbolic links"},
+		{"a mount point that is missing on the host", func(t *testing.T, m *cagetest.Machine, p *linuxcage.Plan) {
+			bind(p, m.Outside, m.Checkout+"/missing", false)
+		}, "nothing is made"},
+		{"a mount point below a planted link", func(t *testing.T, m *cagetest.Machine, p *linuxcage.Plan) {
+			symlink(t, m.Outside, m.Checkout+"/sub")
+			bind(p, m.Data, m.Checkout+"/sub/made", false)
+		}, "not a directory"},
+		{"a mount point that is a planted link", func(t *testing.T, m *cagetest.Machine, p *linuxcage.Plan) {
+			symlink(t, m.Outside, m.Checkout+"/sub")
+			bind(p, m.Data, m.Checkout+"/sub", false)
+		}, "is of another kind"},
+		{"a mount point through a planted link to the old root", func(t *testing.T, m *cagetest.Machine, p *linuxcage.Plan) {
+			symlink(t, "/proc/self/root", m.Checkout+"/sub")
+			bind(p, m.Data, m.Checkout+"/sub/tmp", false)
+		}, "not a directory"},
+		{"a directory where a file is planned", func(t *testing.T, m *cagetest.Machine, p *linuxcage.Plan) {
+			bind(p, m.Outside, m.Root+"/x", true)
+		}, "is of kind"},
+		{"a pipe where a file is planned", func(t *testing.T, m *cagetest.Machine, p *linuxcage.Plan) {
+			if err := unix.Mkfifo(m.Root+"/pipe", 0o600); err != nil {
+				t.Fatal(err)
+			}
+			bind(p, m.Root+"/pipe", m.Root+"/x", true)
+		}, "is of kind"},
+		{"a secret that the plan shows", func(t *testing.T, m *cagetest.Machine, p *linuxcage.Plan) {
+			bind(p, m.Home+"/.ssh", m.Root+"/keys", false)
+			p.Attest.Absent = append(p.Attest.Absent, m.Root+"/keys")
+		}, "absent: "},
+		{"a secret that is said to be replaced, and is the host's", func(t *testing.T, m *cagetest.Machine, p *linuxcage.Plan) {
+			bind(p, m.Outside, m.Outside, false)
+			p.Attest.Absent = append(p.Attest.Absent, m.Outside)
+			p.Attest.Replaced = append(p.Attest.Replaced, m.Outside)
+		}, "absent: "},
+		{"a secret that is replaced", func(t *testing.T, m *cagetest.Machine, p *linuxcage.Plan) {
+			bind(p, m.Root+"/data/tasks/2", m.Outside, false)
+			p.Attest.Absent = append(p.Attest.Absent, m.Outside)
+			p.Attest.Replaced = append(p.Attest.Replaced, m.Outside)
+		}, ""},
+		{"a file that must be empty and is not ours", func(t *testing.T, m *cagetest.Machine, p *linuxcage.Plan) {
+			p.Attest.Absent = append(p.Attest.Absent, m.Checkout+"/main.go")
+		}, "absent: "},
+		{"a place that must not be written", func(t *testing.T, m *cagetest.Machine, p *linuxcage.Plan) {
+			p.Attest.Unwritable = append(p.Attest.Unwritable, "/tmp")
+		}, "root: "},
+		{"a port twice", func(t *testing.T, m *cagetest.Machine, p *linuxcage.Plan) {
+			p.Ports = []uint16{profile.MCPPort, profile.MCPPort}
+		}, "address already in use"},
+		{"a port that nobody serves", func(t *testing.T, m *cagetest.Machine, p *linuxcage.Plan) { p.Ports = []uint16{8080} }, "nobody serves it"},
+		{"more than one message holds", func(t *testing.T, m *cagetest.Machine, p *linuxcage.Plan) {
+			p.Attest.Absent = []string{"/" + strings.Repeat("x", 200<<10)}
+		}, "can be sent"},
+		{"a socket of a program outside", func(t *testing.T, m *cagetest.Machine, p *linuxcage.Plan) {
+			dir, err := os.MkdirTemp("/tmp", "s") // a socket's path has 107 bytes at most
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _ = os.RemoveAll(dir) })
+			l, err := net.Listen("unix", dir+"/fsmonitor.ipc")
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _ = l.Close() })
+			bind(p, dir, dir, false)
+		}, "a program outside"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			m := cagetest.New(t)
+			plan := m.Plan(t, capability.Enforce, capability.Set{})
+			tt.change(t, m, &plan)
+			before := names(t, m.Root)
+			cage, err := launch.Start(t.Context(), m.Support, plan)
+			if err == nil {
+				if err := cage.Kill(); err != nil {
+					t.Error(err)
+				}
+			}
+			if (err != nil) != (tt.want != "") || err != nil && !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("got %v, want %q", err, tt.want)
+			}
+			if after := names(t, m.Root); after != before {
+				t.Errorf("the host has\n%s\nand had\n%s", after, before)
+			}
+			childless(t)
+		})
+	}
+}
+
+func bind(p *linuxcage.Plan, source, path string, file bool) {
+	p.Mounts = append(p.Mounts, linuxcage.Mount{Kind: linuxcage.Bind, Source: source, Path: path, File: file})
+}
+
+func symlink(t *testing.T, target, name string) {
+	t.Helper()
+	if err := os.Symlink(target, name); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func names(t *testing.T, root string) string {
+	t.Helper()
+	var all []string
+	err := filepath.WalkDir(root, func(name string, _ os.DirEntry, err error) error {
+		all = append(all, name)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Join(all, "\n")
+}
+
+// TestRelativeSockets: a socket that was bound by a relative name is found, too.
+func TestRelativeSockets(t *testing.T) {
+	m := cagetest.New(t)
+	plan := m.Plan(t, capability.Enforce, capability.Set{})
+	s, err := unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Close(s)
+	t.Chdir(m.Checkout)
+	if err := unix.Bind(s, &unix.SockaddrUnix{Name: "relative.sock"}); err != nil {
+		t.Fatal(err)
+	}
+	_, err = launch.Start(t.Context(), m.Support, plan)
+	var socket *launch.SocketError
+	if !errors.As(err, &socket) || socket.Path != m.Checkout+"/relative.sock" || socket.Rule != m.Checkout {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestModesWithoutACage(t *testing.T) {
+	m := cagetest.New(t)
+	plan := m.Plan(t, capability.Enforce, capability.Set{})
+	for _, mode := range []capability.Mode{0, capability.Off, capability.Monitor} {
+		plan.Mode = mode
+		var unsupported *launch.UnsupportedError
+		if _, err := launch.Start(t.Context(), m.Support, plan); !errors.As(err, &unsupported) || unsupported.Mode != mode {
+			t.Errorf("%s: %v", mode, err)
+		}
+	}
+	plan.Mode = capability.Enforce
+	if _, err := launch.Start(t.Context(), launch.Support{}, plan); err == nil {
+		t.Error("a machine that was not asked has cages")
+	}
+	missing := launch.Probe(t.Context(), m.Root+"/stage")
+	if err := missing.Check(capability.Enforce); err == nil || !strings.Contains(err.Error(), "stage is missing") {
+		t.Errorf("without a stage: %v", err)
+	}
+	if got := missing.Modes(); len(got) != 0 {
+		t.Errorf("without a stage: %v", got)
+	}
+	liar := launch.Probe(t.Context(), "/usr/bin/true")
+	if err := liar.Check(capability.Enforce); err == nil || !strings.Contains(err.Error(), "without a report") {
+		t.Errorf("with another program as the stage: %v", err)
+	}
+	childless(t)
+}
+
+// TestMachinesThatLack runs Probe on machines that were made worse. The first row is their twin.
+func TestMachinesThatLack(t *testing.T) {
+	if cagetest.Inner() {
+		t.Skip("the wrapped runs are the inner ones")
+	}
+	tests := []struct {
+		name, script, want string
+	}{
+		{"as it is", `exec "$@"`, "supported"},
+		{"user namespaces switched off", `echo 0 > /proc/sys/user/max_user_namespaces && exec "$@"`, "max_user_namespaces=15000"},
+		{"a masked /proc", `mount -t tmpfs none /proc/irq && exec "$@"`, "outside the container"},
+		{"a module that forbids mounts", `export LANDLOCK=1; exec "$@"`, "forbids namespaces"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			for _, uid := range cagetest.Users() {
+				cagetest.Again(t, uid, "^TestProbeInside$", "unshare", "--user", "--map-root-user", "--mount", "env", "WANT="+tt.want, "sh", "-c", tt.script, "sh")
+			}
+		})
+	}
+}
+
+// TestProbeInside is what TestMachinesThatLack runs.
+func TestProbeInside(t *testing.T) {
+	want := os.Getenv("WANT")
+	if want == "" {
+		t.Skip("run by TestMachinesThatLack")
+	}
+	if os.Getenv("LANDLOCK") != "" {
+		forbidMounts(t)
+		defer runtime.UnlockOSThread()
+	}
+	support := launch.Probe(context.Background(), filepath.Join(cagetest.Bin(t), "stage"))
+	got := "supported"
+	if err := support.Check(capability.Enforce); err != nil {
+		got = err.Error()
+		var unsupported *launch.UnsupportedError
+		if !errors.As(err, &unsupported) || unsupported.Lack.Remedy == "" {
+			t.Errorf("no remedy in %v", err)
+		}
+		if _, err := launch.Start(context.Background(), support, linuxcage.Plan{Mode: capability.Enforce}); !errors.As(err, &unsupported) {
+			t.Errorf("a start: %v", err)
+		}
+	}
+	t.Log(got)
+	if !strings.Contains(got, want) {
+		t.Errorf("got %s, want %q", got, want)
+	}
+	childless(t)
+}
+
+// forbidMounts puts this thread, from which Probe starts the stage, under a Landlock rule that allows every file to be
+// read and, as any such rule does, no mount: AppArmor's restriction of user namespaces looks like that.
+func forbidMounts(t *testing.T) {
+	t.Helper()
+	runtime.LockOSThread()
+	attr := uint64(unix.LANDLOCK_ACCESS_FS_MAKE_BLOCK)
+	fd, _, e := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, uintptr(unsafe.Pointer(&attr)), unsafe.Sizeof(attr), 0)
+	if e != 0 {
+		t.Fatal(e)
+	}
+	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, e := unix.RawSyscall(unix.SYS_LANDLOCK_RESTRICT_SELF, fd, 0, 0); e != 0 {
+		t.Fatal(e)
+	}
+}
+
+// TestStageAlone: the program does nothing for who starts it by hand, and says so.
+func TestStageAlone(t *testing.T) {
+	stage := filepath.Join(cagetest.Bin(t), "stage")
+	for _, args := range [][]string{{}, {"enforce"}, {"off"}, {"inside", "enforce"}, {"inside", "enforce", "x"}} {
+		cmd := exec.Command(stage, args...)
+		cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+		out, err := cmd.CombinedOutput()
+		if code := cmd.ProcessState.ExitCode(); code != 125 && (len(args) != 1 || args[0] != "enforce") {
+			t.Errorf("%q: %d, %v: %s", args, code, err, out)
+		}
+	}
+}

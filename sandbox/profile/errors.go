@@ -1,0 +1,36 @@
+package profile
+
+import "fmt"
+
+// ExposureError is a rule that would show a cage what is denied to it. The rule is as its author wrote it.
+type ExposureError struct {
+	Rule   string // what was asked for, such as `read "/home/u"`
+	Secret string // what it would show, or would let the cage write
+	Write  bool   // the harm is writing
+}
+
+func (e *ExposureError) Error() string {
+	verb := "show"
+	if e.Write {
+		verb = "let it write"
+	}
+	return fmt.Sprintf("cage refused: the rule %s would %s %q; name a narrower path", e.Rule, verb, e.Secret)
+}
+
+// LinkError is a protected path of the checkout that is a symbolic link: what it protects could be replaced, since
+// a link cannot be made read-only.
+type LinkError struct{ Path string }
+
+func (e *LinkError) Error() string {
+	return fmt.Sprintf("cage refused: %q is a symbolic link, and programs outside the cage obey what it names; replace it by a file or directory", e.Path)
+}
+
+// MissingError is a path that the cage must have and the machine lacks.
+type MissingError struct {
+	Path string
+	What string
+}
+
+func (e *MissingError) Error() string {
+	return fmt.Sprintf("cage refused: %s %q does not exist", e.What, e.Path)
+}

@@ -1,0 +1,175 @@
+package stage
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// attest proves from inside that the walls stand. Each proof tries the forbidden thing, and counts only the refusal
+// that the wall gives: a failure for another reason proves nothing.
+func attest(start *Start, r *root, b *before) (*Report, error) {
+	report := &Report{Landlock: b.abi, Absent: len(start.Plan.Attest.Absent)}
+	proofs := map[string]func() error{
+		ProofRoot:       func() error { return proveReadOnly(append(start.Plan.Attest.Unwritable, "/proc/sys", "/dev")) },
+		ProofAbsent:     func() error { return r.proveAbsent(start.Plan.Attest.Absent, start.Plan.Attest.Replaced) },
+		ProofProcesses:  proveProcesses,
+		ProofPrivileges: provePrivileges,
+		ProofSeccomp:    proveFilter,
+		ProofNetwork:    func() error { return proveNetwork(start.HostNet, start.Canary) },
+		ProofScopes:     b.proveScopes,
+	}
+	for _, name := range Needs(start.Plan) {
+		if err := proofs[name](); err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		report.Proved = append(report.Proved, name)
+	}
+	return report, nil
+}
+
+func proveReadOnly(names []string) error {
+	for _, name := range names {
+		var fs unix.Statfs_t
+		if err := unix.Statfs(name, &fs); err != nil {
+			return fmt.Errorf("%q: %w", name, err)
+		}
+		if fs.Flags&unix.ST_RDONLY == 0 || unix.Access(name, unix.W_OK) == nil {
+			return fmt.Errorf("%q can be written", name)
+		}
+	}
+	return nil
+}
+
+// proveAbsent opens what must not be there. What opens is right in two cases only: a directory that the stage made,
+// on the way to a mount of the task's own; or, where the plan says that the task has something of its own there,
+// another file than the host's.
+func (r *root) proveAbsent(names, replaced []string) error {
+	for _, name := range names {
+		fd, err := unix.Open(name, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_NOCTTY|unix.O_CLOEXEC, 0)
+		switch err {
+		case nil:
+		case unix.ENOENT, unix.ENOTDIR, unix.EACCES, unix.ENXIO: // ENXIO: a socket; it has no connection here
+			if err == unix.ENXIO {
+				return fmt.Errorf("%q is a socket of the host", name)
+			}
+			continue
+		default:
+			return fmt.Errorf("%q: %w", name, err)
+		}
+		id, kind, err := identify(fd)
+		_ = unix.Close(fd)
+		if err != nil {
+			return err
+		}
+		own := kind == unix.S_IFDIR && r.made[id.dev]
+		other := slices.Contains(replaced, name) && !slices.Contains(r.absent[name], id)
+		if !own && !other {
+			return fmt.Errorf("%q opens", name)
+		}
+	}
+	return nil
+}
+
+func proveProcesses() error {
+	entries, err := os.ReadDir("/proc")
+	if err != nil {
+		return err
+	}
+	for _, entry := range entries {
+		if pid, err := strconv.Atoi(entry.Name()); err == nil && pid != 1 {
+			return fmt.Errorf("process %d is in sight", pid)
+		}
+	}
+	return nil
+}
+
+// provePrivileges reads what the kernel says about every thread.
+func provePrivileges() error {
+	const none = "0000000000000000"
+	return everyThread(map[string]string{"CapInh": none, "CapPrm": none, "CapEff": none, "CapBnd": none, "CapAmb": none, "NoNewPrivs": "1"})
+}
+
+func proveFilter() error {
+	if err := everyThread(map[string]string{"Seccomp": "2"}); err != nil { // SECCOMP_MODE_FILTER
+		return err
+	}
+	s, err := unix.Socket(unix.AF_VSOCK, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err == nil {
+		_ = unix.Close(s)
+	}
+	if err != unix.EAFNOSUPPORT {
+		return fmt.Errorf("a vsock socket: %v, not %w", err, unix.EAFNOSUPPORT)
+	}
+	// Alone, the process could not do it either (EINVAL: it has threads); the filter answers first.
+	if err := unix.Unshare(unix.CLONE_NEWUSER); err != unix.EPERM {
+		return fmt.Errorf("a new user namespace: %v, not %w", err, unix.EPERM)
+	}
+	return nil
+}
+
+// everyThread compares fields of /proc/self/task/*/status.
+func everyThread(want map[string]string) error {
+	threads, err := os.ReadDir("/proc/self/task")
+	if err != nil {
+		return err
+	}
+	for _, thread := range threads {
+		status, err := os.ReadFile("/proc/self/task/" + thread.Name() + "/status")
+		if err != nil {
+			return err
+		}
+		found := 0
+		for line := range bytes.Lines(status) {
+			name, value, _ := strings.Cut(string(line), ":")
+			wanted, ok := want[name]
+			if !ok {
+				continue
+			}
+			found++
+			if value = strings.TrimSpace(value); value != wanted {
+				return fmt.Errorf("%s of thread %s is %s, not %s", name, thread.Name(), value, wanted)
+			}
+		}
+		if found != len(want) {
+			return fmt.Errorf("the kernel tells %d of %d fields about thread %s", found, len(want), thread.Name())
+		}
+	}
+	return nil
+}
+
+func proveNetwork(host string, canary uint16) error {
+	own, err := os.Readlink("/proc/self/ns/net")
+	if err != nil {
+		return err
+	}
+	if host == "" || own == host || canary == 0 {
+		return fmt.Errorf("the network is the app's (%q, %q)", own, host)
+	}
+	s, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(s)
+	if err := unix.Connect(s, &unix.SockaddrInet4{Port: int(canary), Addr: [4]byte{127, 0, 0, 1}}); err != unix.ECONNREFUSED {
+		return fmt.Errorf("the app's loopback port: %v, not %w", err, unix.ECONNREFUSED)
+	}
+	return nil
+}
+
+func (b *before) proveScopes() error {
+	s, err := unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(s)
+	if err := unix.Connect(s, &unix.SockaddrUnix{Name: b.name}); err != unix.EPERM {
+		return fmt.Errorf("an abstract socket from before: %v, not %w", err, unix.EPERM)
+	}
+	return nil
+}
