@@ -307,7 +307,7 @@ func TestARefusedRequestIsNotReadForLong(t *testing.T) {
 
 func TestDefaultsAreNeverUnlimited(t *testing.T) {
 	got := Limits{}.orDefault()
-	if got.Connections != 512 || got.Requests != 64 || got.Calls != 32 || got.Calls >= got.Requests || got.Requests >= got.Connections || got.Rate != 200 || got.Burst != 400 ||
+	if got.Connections != 512 || got.Requests != 64 || got.Calls != 32 || got.Calls >= got.Requests || got.Requests >= got.Connections || got.Rate != 1000 || got.Burst != 2000 ||
 		got.FailDelay != 500*time.Millisecond || got.FailHeld != 16 {
 		t.Errorf("got %+v", got)
 	}
