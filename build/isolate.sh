@@ -36,6 +36,7 @@ fi
 dir=$(mktemp -d "${TMPDIR:-/tmp}/termic.XXXXXX")
 trap 'chmod -R u+w "$dir"; rm -rf "$dir"' EXIT # a test may leave a read-only directory
 mkdir "$dir/home" "$dir/tmp"
+chmod 711 "$dir" "$dir/tmp" # tests run children as other users, who have to get through
 
 path=$(for tool in go git node; do has "$tool" && dirname "$(command -v "$tool")"; done | awk '!seen[$0]++' | tr '\n' ':')
 $sandbox env -i \

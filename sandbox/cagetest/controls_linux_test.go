@@ -19,10 +19,10 @@ var controls = []struct {
 	argv []string
 }{
 	{"own servers, files and processes", []string{"hostile", "works"}},
-	{"a shell", []string{"sh", "-c", "echo $((6*7)); cd /tmp && pwd && mkdir x && echo y > x/z && cat x/z && rm -r x"}},
+	{"a shell", []string{"sh", "-c", "echo $((6*7)); d=$(mktemp -d) && cd \"$d\" && mkdir x && echo y > x/z && cat x/z && rm -r \"$d\""}},
 	{"programs of the system", []string{"sh", "-c", "ls /usr/bin/env && env true && id -u && grep -c root: /etc/passwd"}},
-	{"git", []string{"sh", "-c", `cd /tmp && rm -rf repo && git init -q -b main repo && cd repo && git config user.email a@b && git config user.name c &&
-		echo x > f && git add f && git commit -qm one && git worktree add -q ../tree && cd ../tree && git status --short && git log --format=%s && rm -rf /tmp/repo /tmp/tree`}},
+	{"git", []string{"sh", "-c", `d=$(mktemp -d) && cd "$d" && git init -q -b main repo && cd repo && git config user.email a@b && git config user.name c &&
+		echo x > f && git add f && git commit -qm one && git worktree add -q ../tree && cd ../tree && git status --short && git log --format=%s && rm -rf "$d"`}},
 	{"python", []string{"/usr/bin/python3", "-c", `import ssl, multiprocessing as m, tempfile, locale
 def f(x): return x * x
 if __name__ == "__main__":
