@@ -44,13 +44,13 @@ func TestAKeyWithOtherArgumentsIsAConflict(t *testing.T) {
 
 func TestKeysOfTwoCallersDoNotMeet(t *testing.T) {
 	r := newRig(t, allow, nil)
-	other := Caller{Way: MCP, Scope: Full, Ceiling: Destructive, Grant: "g-other"}
-	for _, caller := range []Caller{person, other} {
+	one, other := Caller{Way: MCP, Scope: Full, Ceiling: Destructive, Grant: "g-one"}, Caller{Way: MCP, Scope: Full, Ceiling: Destructive, Grant: "g-other"}
+	for _, caller := range []Caller{person, one, other} {
 		if _, err := say(r, caller, `{"text":"hi","key":"k"}`); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if r.calls != 2 {
+	if r.calls != 3 {
 		t.Errorf("%d calls of the handler", r.calls)
 	}
 }
