@@ -23,12 +23,11 @@ func (h *home) roundTrip(r *Repo, dir string, o ArchiveOptions) (string, Archive
 	if err := r.RemoveArchived(h.t.Context(), a); err != nil {
 		h.t.Fatal(err)
 	}
-	if o.Branches != nil { // as gc --prune=now does it, in less time
-		h.sh(r.Root, "reflog", "expire", "--expire=now", "--all")
-		h.sh(r.Root, "prune", "--expire=now")
-	} else {
-		h.sh(r.Root, "reflog", "expire", "--expire=now", "--all")
+	h.sh(r.Root, "reflog", "expire", "--expire=now", "--all")
+	if o.Branches == nil {
 		h.sh(r.Root, "gc", "-q", "--prune=now")
+	} else { // what of gc matters here, in less time
+		h.sh(r.Root, "prune", "--expire=now")
 	}
 	b, err := json.Marshal(a)
 	if err != nil {
@@ -43,6 +42,24 @@ func (h *home) roundTrip(r *Repo, dir string, o ArchiveOptions) (string, Archive
 		h.t.Fatal(err)
 	}
 	h.sh(r.Root, "fsck", "--full")
+	return to, a
+}
+
+// roundTripQuick is roundTrip without its own checks on the way.
+func (h *home) roundTripQuick(r *Repo, dir string) (string, Archived) {
+	h.t.Helper()
+	a, err := r.Archive(h.t.Context(), ArchiveOptions{Dir: dir, ID: "t1", Store: h.path("store")})
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	if err := r.RemoveWorktree(h.t.Context(), dir); err != nil {
+		h.t.Fatal(err)
+	}
+	h.sh(r.Root, "prune", "--expire=now")
+	to := h.path("restored", filepath.Base(dir))
+	if err := r.Restore(h.t.Context(), RestoreOptions{Archived: a, Dir: to}); err != nil {
+		h.t.Fatal(err)
+	}
 	return to, a
 }
 

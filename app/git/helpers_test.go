@@ -37,7 +37,7 @@ func newHome(t *testing.T) *home {
 			t.Fatal(err)
 		}
 	}
-	h.write("home/.gitconfig", "[user]\n\tname = A Person\n\temail = person@example.org\n[init]\n\tdefaultBranch = main\n[advice]\n\tdetachedHead = false\n")
+	h.write("home/.gitconfig", "[user]\n\tname = A Person\n\temail = person@example.org\n[init]\n\tdefaultBranch = main\n[advice]\n\tdetachedHead = false\n[gc]\n\tauto = 0\n[maintenance]\n\tauto = false\n")
 	// What find does, without asking the same program again for every test.
 	known, err := foundOnce()
 	if err != nil {
@@ -76,6 +76,21 @@ func (h *home) write(name, text string) {
 		h.t.Fatal(err)
 	}
 	if err := os.WriteFile(p, []byte(text), 0o644); err != nil {
+		h.t.Fatal(err)
+	}
+}
+
+// program writes a program. No process may be forked meanwhile: the child would
+// hold the file open for writing for a moment, and to run it would fail with
+// "text file busy" (go.dev/issue/22315).
+func (h *home) program(path, text string) {
+	h.t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		h.t.Fatal(err)
+	}
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
+	if err := os.WriteFile(path, []byte(text), 0o755); err != nil {
 		h.t.Fatal(err)
 	}
 }
@@ -217,14 +232,7 @@ func (h *home) fakeGit(script string) *Git {
 	}
 	dir := h.t.TempDir()
 	text := "#!/bin/sh\nGIT='" + real + "'\n" + script + "\n"
-	// No process may be forked while the script is open for writing: the child would hold it open for a moment,
-	// and running it would fail with "text file busy" (golang.org/issue/22315).
-	syscall.ForkLock.RLock()
-	err = os.WriteFile(filepath.Join(dir, "git"), []byte(text), 0o755)
-	syscall.ForkLock.RUnlock()
-	if err != nil {
-		h.t.Fatal(err)
-	}
+	h.program(filepath.Join(dir, "git"), text)
 	old := h.env["PATH"]
 	h.env["PATH"] = dir + ":" + old
 	defer func() { h.env["PATH"] = old }()

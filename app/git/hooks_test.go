@@ -21,14 +21,12 @@ func (h *home) trap(r *Repo) (fired func() string) {
 	h.t.Helper()
 	marks := h.path("marks")
 	program := h.path("trap.sh")
-	h.write(program, "#!/bin/sh\necho \"${0##*/} $*\" >> '"+marks+"'\ncat >/dev/null\nexit 0\n")
-	os.Chmod(program, 0o755)
+	h.program(program, "#!/bin/sh\necho \"${0##*/} $*\" >> '"+marks+"'\ncat >/dev/null\nexit 0\n")
 	for _, dir := range []string{filepath.Join(r.CommonDir, "hooks"), h.path("hooks")} {
 		os.MkdirAll(dir, 0o755)
 		for _, name := range allHooks {
 			os.Remove(filepath.Join(dir, name))
-			h.write(filepath.Join(dir, name), "#!/bin/sh\necho hook-"+name+" >> '"+marks+"'\n")
-			os.Chmod(filepath.Join(dir, name), 0o755)
+			h.program(filepath.Join(dir, name), "#!/bin/sh\necho hook-"+name+" >> '"+marks+"'\n")
 		}
 	}
 	for _, kv := range [][2]string{
@@ -130,8 +128,7 @@ func TestFiltersRunAtTheFirstCheckoutOnly(t *testing.T) {
 	h := newHome(t)
 	r := h.repo("p")
 	marks := h.path("marks")
-	h.write("filter.sh", "#!/bin/sh\necho $1 >> '"+marks+"'\nexec cat\n")
-	os.Chmod(h.path("filter.sh"), 0o755)
+	h.program(h.path("filter.sh"), "#!/bin/sh\necho $1 >> '"+marks+"'\nexec cat\n")
 	h.write(r.Root+"/.gitattributes", "*.txt filter=x\n")
 	h.sh(r.Root, "add", "-A")
 	h.sh(r.Root, "commit", "-qm", "attributes")
@@ -186,8 +183,7 @@ func TestNothingOfANestedRepositoryRuns(t *testing.T) {
 	h.sh(h.dir, "clone", "-q", lib.Root, dir+"/lib")
 	h.sh(h.dir, "clone", "-q", lib.Root, dir+"/untracked")
 	marks := h.path("marks")
-	h.write("trap.sh", "#!/bin/sh\necho ran >> '"+marks+"'\ncat\n")
-	os.Chmod(h.path("trap.sh"), 0o755)
+	h.program(h.path("trap.sh"), "#!/bin/sh\necho ran >> '"+marks+"'\ncat\n")
 	for _, sub := range []string{"lib", "untracked"} {
 		h.write(dir+"/"+sub+"/.gitattributes", "*.txt filter=x\n")
 		h.write(dir+"/"+sub+"/x.txt", "ONE\ntwo\nthree\n") // of the same size: git must read it

@@ -1,4 +1,4 @@
-//go:build unix
+//go:build linux || darwin
 
 package git
 
@@ -14,6 +14,7 @@ type group struct{ cmd *exec.Cmd }
 // and without a controlling terminal neither git nor ssh can ask on /dev/tty.
 func ownGroup(cmd *exec.Cmd) *group {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	endWithUs(cmd.SysProcAttr)
 	return &group{cmd: cmd}
 }
 

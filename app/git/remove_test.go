@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -195,16 +196,21 @@ func TestACallerThatGoesAwayDoesNotStopARemovalThatBegan(t *testing.T) {
 	r := h.repo("p")
 	dir := h.worktree(r, "task")
 	ctx, cancel := context.WithCancel(t.Context())
-	s := newStepper(h)
-	h.write(s.dir+"/at", "1000 none\n")
-	g := h.fakeGit(`case "$*" in *worktree*remove*) echo > '` + s.fifo + `'; read x < '` + s.fifo + `';; esac; exec "$GIT" "$@"`)
+	// One FIFO a direction: a child that is being forked holds our end for a moment.
+	reached, goOn := h.path("reached"), h.path("go-on")
+	for _, f := range []string{reached, goOn} {
+		if err := syscall.Mkfifo(f, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	g := h.fakeGit(`case "$*" in *worktree*remove*) echo > '` + reached + `'; read x < '` + goOn + `';; esac; exec "$GIT" "$@"`)
 	go func() {
-		if fd, err := os.OpenFile(s.fifo, os.O_RDONLY, 0); err == nil {
+		if fd, err := os.OpenFile(reached, os.O_RDONLY, 0); err == nil {
 			fd.Read(make([]byte, 1))
 			fd.Close()
 		}
 		cancel()
-		os.WriteFile(s.fifo, []byte("go on\n"), 0o600)
+		os.WriteFile(goOn, []byte("go on\n"), 0o600)
 	}()
 	wantErr(t, r.with(g).RemoveWorktree(ctx, dir), nil)
 	if ctx.Err() == nil || exists(dir) {

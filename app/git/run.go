@@ -8,6 +8,7 @@ import (
 	"io"
 	"os/exec"
 	"regexp"
+	"runtime"
 	"sort"
 	"strconv"
 	"strings"
@@ -111,7 +112,9 @@ func (g *Git) start(parent context.Context, c call) ([]byte, bool, error) {
 	// us: this closes our end.
 	cmd.WaitDelay = termGrace
 
+	runtime.LockOSThread() // endWithUs says why
 	err := cmd.Run()
+	runtime.UnlockOSThread()
 	if ctx.Err() != nil || errors.Is(err, exec.ErrWaitDelay) {
 		group.kill()
 	}

@@ -41,9 +41,7 @@ func TestFind(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
-			if err := os.WriteFile(filepath.Join(dir, "git"), []byte("#!/bin/sh\n"+c.script+"\n"), 0o755); err != nil {
-				t.Fatal(err)
-			}
+			(&home{t: t}).program(filepath.Join(dir, "git"), "#!/bin/sh\n"+c.script+"\n")
 			_, err := findIn(t.Context(), func(k string) (string, bool) { return dir + ":" + os.Getenv("PATH"), k == "PATH" })
 			if c.want == errAny {
 				if err == nil {

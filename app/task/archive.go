@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
+	"time"
 
 	"termic/app/git"
 	"termic/app/settle"
@@ -53,7 +55,7 @@ func (s *Tasks) Archive(ctx context.Context, id ident.Task, force bool) (Record,
 		}
 		return Record{}, err
 	}
-	return s.save(t, func(r *Record) { r.Stage = Archived })
+	return s.save(t, func(r *Record) { r.Stage, r.Trouble = Archived, "" })
 }
 
 // end takes a task's token and ends its tabs.
@@ -138,18 +140,13 @@ func (s *Tasks) recover(ctx context.Context, t *task) error {
 		_, err := s.save(t, func(r *Record) { r.Stage = Archived })
 		return err
 	case Restoring:
-		_, err := s.save(t, func(r *Record) {
-			r.Stage = Archived
-			if exists(r.Dir) {
-				r.Trouble = "restoring was interrupted; remove the directory of its checkout, then restore again"
-			}
-		})
-		return err
+		return s.recoverRestoring(ctx, t)
 	}
 	return nil
 }
 
-// recoverCreating undoes a creation that never reached the agent.
+// recoverCreating undoes a creation that never reached the agent. Directory and branch were free when the intent
+// was put on disk, so whatever there is of them is ours, and nobody has worked in it.
 func (s *Tasks) recoverCreating(ctx context.Context, t *task) error {
 	record := t.record
 	if record.OwnCheckout && record.Dir != "" {
@@ -157,10 +154,40 @@ func (s *Tasks) recoverCreating(ctx context.Context, t *task) error {
 		if err != nil {
 			return err
 		}
-		if err := s.undoCheckout(repo, record, nil); err != nil {
+		err = repo.RemoveWorktree(ctx, record.Dir)
+		if errors.Is(err, git.ErrMainWorktree) { // a directory that git has no record of yet
+			err = os.RemoveAll(record.Dir)
+		}
+		if err == nil {
+			err = repo.DeleteBranch(ctx, record.Branch, record.Base)
+		}
+		if err != nil && !errors.Is(err, git.ErrRefMoved) {
 			return err
 		}
 	}
 	s.forget(t)
 	return nil
+}
+
+// recoverRestoring makes an interrupted restoring as if it had not begun: the archive still holds everything. What
+// it had written is moved aside and not deleted, since nobody knows who looked into it since.
+func (s *Tasks) recoverRestoring(ctx context.Context, t *task) error {
+	record := t.record
+	repo, err := s.repo(ctx, record)
+	if err != nil {
+		return err
+	}
+	trouble := ""
+	if exists(record.Dir) {
+		aside := fmt.Sprintf("%s.interrupted-%d", record.Dir, time.Now().Unix())
+		if err := os.Rename(record.Dir, aside); err != nil {
+			return fmt.Errorf("move an interrupted restore aside: %w", err)
+		}
+		trouble = "restoring was interrupted; restore it again, then remove what it had written, in " + aside
+	}
+	if err := repo.RemoveWorktree(ctx, record.Dir); err != nil && !errors.Is(err, git.ErrMainWorktree) {
+		return err
+	}
+	_, err = s.save(t, func(r *Record) { r.Stage, r.Trouble = Archived, trouble })
+	return err
 }

@@ -1,6 +1,7 @@
 package task
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -152,8 +153,15 @@ func (s *Tasks) prepare(ctx context.Context, repo *git.Repo, t *task, want New) 
 	if !ok {
 		return Record{}, refusal.New(refusal.NotFound, "no such project", "see: termic project list")
 	}
-	dir := filepath.Join(s.checkouts(), project.Name, want.Name)
-	return s.save(t, func(r *Record) { r.Base, r.Branch, r.Dir = base, branchPrefix+want.Name, dir })
+	dir, branch := filepath.Join(s.checkouts(), project.Name, want.Name), branchPrefix+want.Name
+	// Both must be free before the intent is on disk: after a crash, what is there then is ours to remove.
+	if exists(dir) {
+		return Record{}, git.ErrDirExists
+	}
+	if taken, err := repo.BranchExists(ctx, branch); err != nil || taken {
+		return Record{}, cmp.Or(err, git.ErrBranchExists)
+	}
+	return s.save(t, func(r *Record) { r.Base, r.Branch, r.Dir = base, branch, dir })
 }
 
 // baseOf resolves what a task starts from: the named ref, or the project's default branch.
