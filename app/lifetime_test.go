@@ -152,6 +152,52 @@ func TestACrashWhileATaskWasMadeLeavesNothing(t *testing.T) {
 	r.task("half", "shell", "")
 }
 
+// A crash may come before git has a record of the directory, and before it has made the branch.
+func TestACrashBeforeGitKnewOfTheTaskLeavesNothing(t *testing.T) {
+	r := newRig(t)
+	made := r.task("half", "shell", "")
+	path := made["path"].(string)
+	if err := r.stop(); err != nil {
+		t.Fatal(err)
+	}
+	r.restage(made["id"].(string), task.Live, task.Creating)
+	runGit(t, "-C", r.repo, "worktree", "remove", "--force", "--force", path)
+	runGit(t, "-C", r.repo, "branch", "-D", "termic/half")
+	if err := os.MkdirAll(filepath.Join(path, "part"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	r.start()
+	if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the directory: %v", err)
+	}
+	r.task("half", "shell", "")
+}
+
+func TestACrashWhileATaskWasRestoredLeavesItArchived(t *testing.T) {
+	r := newRig(t)
+	made := r.task("fix", "shell", "")
+	path := made["path"].(string)
+	work := filepath.Join(path, "work.txt")
+	if err := os.WriteFile(work, []byte("mine\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r.must("task_archive", `{"task":"fix","force":true}`)
+	if err := r.stop(); err != nil {
+		t.Fatal(err)
+	}
+	r.restage(made["id"].(string), task.Archived, task.Restoring)
+	runGit(t, "-C", r.repo, "worktree", "add", "-q", path, "termic/fix") // without the untracked file: half of it
+	r.start()
+	r.must("task_restore", `{"task":"fix"}`)
+	if content, err := os.ReadFile(work); err != nil || string(content) != "mine\n" {
+		t.Errorf("%q, %v", content, err)
+	}
+	aside, err := filepath.Glob(path + ".interrupted-*")
+	if err != nil || len(aside) != 1 {
+		t.Errorf("moved aside: %v, %v", aside, err)
+	}
+}
+
 func TestACrashWhileATaskWasArchivedLosesNothing(t *testing.T) {
 	r := newRig(t)
 	made := r.task("fix", "shell", "")

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -83,7 +84,10 @@ func (s *Tasks) keep(ctx context.Context, repo *git.Repo, record Record) (git.Ar
 	if err != nil {
 		return git.Archived{}, fmt.Errorf("archive store: %w", err)
 	}
-	return repo.Archive(ctx, git.ArchiveOptions{Dir: record.Dir, ID: string(record.ID), Store: dir + "/" + string(record.Project) + ".git"})
+	return repo.Archive(ctx, git.ArchiveOptions{
+		Dir: record.Dir, ID: string(record.ID), Store: filepath.Join(dir, string(record.Project)+".git"),
+		Branches: []string{record.Branch}, // HEAD is elsewhere during a rebase
+	})
 }
 
 // Restore brings an archived task's checkout back as it was. Tabs are not reopened.
