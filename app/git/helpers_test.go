@@ -37,7 +37,7 @@ func newHome(t *testing.T) *home {
 			t.Fatal(err)
 		}
 	}
-	h.write("home/.gitconfig", "[user]\n\tname = A Person\n\temail = person@example.org\n[init]\n\tdefaultBranch = main\n[advice]\n\tdetachedHead = false\n[gc]\n\tauto = 0\n[maintenance]\n\tauto = false\n")
+	h.write("home/.gitconfig", "[user]\n\tname = A Person\n\temail = person@example.org\n[init]\n\tdefaultBranch = main\n[advice]\n\tdetachedHead = false\n[gc]\n\tauto = 0\n[core]\n\tfsync = none\n[maintenance]\n\tauto = false\n")
 	// What find does, without asking the same program again for every test.
 	known, err := foundOnce()
 	if err != nil {

@@ -149,7 +149,7 @@ func (r *Repo) removeWorktree(ctx context.Context, dir string, check func(ctx co
 // movedPrefix begins the name that a checkout has while it is being removed: in
 // the same directory, so that moving it is one step.
 func movedPrefix(dir string) string {
-	return filepath.Join(filepath.Dir(dir), ".removed-"+filepath.Base(dir)+"-")
+	return filepath.Join(filepath.Dir(dir), ".removed-"+clip(filepath.Base(dir), 150)+"-") // a name has 255 bytes at most
 }
 
 // moveBack finishes what a crash left between moving a checkout aside and removing
