@@ -58,6 +58,7 @@ type call struct {
 	limit   int64         // bytes of standard output; 0 is outputLimit
 	cut     bool          // at the limit: stop git and return what came
 	timeout time.Duration // 0 is Git.ReadTimeout
+	bounds  Bounds        // of what it may use up
 }
 
 // run runs git once and returns its standard output. A refusal of git is an
@@ -111,7 +112,16 @@ func (g *Git) start(parent context.Context, c call) ([]byte, bool, error) {
 	// us: this closes our end.
 	cmd.WaitDelay = termGrace
 
-	err := cmd.Run()
+	err := cmd.Start()
+	if err == nil {
+		if bound := c.bounds.apply(cmd.Process.Pid); bound != nil {
+			cancel()
+			err = errors.Join(fmt.Errorf("bound git %s: %w", c.args[0], bound), cmd.Wait())
+			group.kill()
+			return nil, false, err
+		}
+		err = cmd.Wait()
+	}
 	if ctx.Err() != nil || errors.Is(err, exec.ErrWaitDelay) {
 		group.kill()
 	}
