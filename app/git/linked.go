@@ -1,10 +1,12 @@
 package git
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -204,4 +206,26 @@ func (r *Repo) ObjectDir(ctx context.Context) (string, error) {
 		return "", fmt.Errorf("find the object directory: %w", err)
 	}
 	return cleanPath(strings.TrimSuffix(string(out), "\n"))
+}
+
+// FiltersUsed returns the names of the filters that attributes give to files of a linked worktree's index. The
+// files are not looked at: attributes come from the index and from the repository's own.
+func (r *Repo) FiltersUsed(ctx context.Context, w Linked) ([]string, error) {
+	files, err := r.git.run(ctx, call{gitDir: w.GitDir, args: []string{"ls-files", "-z"}})
+	if err != nil {
+		return nil, fmt.Errorf("list files: %w", err)
+	}
+	out, err := r.git.run(ctx, call{gitDir: w.GitDir, stdin: bytes.NewReader(files), limit: 1 << 30,
+		args: []string{"check-attr", "-z", "--cached", "--stdin", "filter"}})
+	if err != nil {
+		return nil, fmt.Errorf("look for filters: %w", err)
+	}
+	var names []string
+	fields := splitNUL(out) // path, attribute, value
+	for i := 0; i+2 < len(fields); i += 3 {
+		if v := fields[i+2]; v != "unspecified" && v != "unset" && v != "set" && !slices.Contains(names, v) {
+			names = append(names, v)
+		}
+	}
+	return names, nil
 }
