@@ -5,6 +5,7 @@ package gitview
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -124,29 +125,31 @@ func TestCreateRefuses(t *testing.T) {
 // What is copied stays whole whatever the project does to it; the twin without pins is broken by the same acts.
 func TestProjectMayForgetWhatTheCageBorrows(t *testing.T) {
 	for _, pinned := range []bool{true, false} {
-		r := newProject(t)
-		r.host("switch", "-q", "-c", "gone")
-		r.host("commit", "-q", "--allow-empty", "-m", "only here")
-		r.host("tag", "-a", "-m", "x", "gone-tag")
-		r.host("switch", "-q", "main")
-		r.create(Options{BaseBranch: "main", Refs: []string{"refs/heads/gone"}})
-		r.commit("new.txt", "agent\n")
-		if !pinned {
-			must(t, r.task.Repo.DropPins(t.Context(), r.task.ID))
-		}
-		r.host("branch", "-q", "-D", "gone")
-		r.host("tag", "-d", "gone-tag", "v1", "light")
-		r.gc()
-		out, err := r.tryCage("gc", "-q", "--prune=now")
-		if pinned != (err == nil) {
-			t.Errorf("pinned %v: gc in the cage: %v\n%s", pinned, err, out)
-		}
-		if pinned {
-			r.intact()
-			if got := r.cage("log", "-1", "--format=%s", "gone"); got != "only here" {
-				t.Errorf("gone: %s", got)
+		t.Run(fmt.Sprint("pinned ", pinned), func(t *testing.T) {
+			r := newProject(t)
+			r.host("switch", "-q", "-c", "gone")
+			r.host("commit", "-q", "--allow-empty", "-m", "only here")
+			r.host("tag", "-a", "-m", "x", "gone-tag")
+			r.host("switch", "-q", "main")
+			r.create(Options{BaseBranch: "main", Refs: []string{"refs/heads/gone"}})
+			r.commit("new.txt", "agent\n")
+			if !pinned {
+				must(t, r.task.Repo.DropPins(t.Context(), r.task.ID))
 			}
-		}
+			r.host("branch", "-q", "-D", "gone")
+			r.host("tag", "-d", "gone-tag", "v1", "light")
+			r.gc()
+			out, err := r.tryCage("gc", "-q", "--prune=now")
+			if pinned != (err == nil) {
+				t.Errorf("pinned %v: gc in the cage: %v\n%s", pinned, err, out)
+			}
+			if pinned {
+				r.intact()
+				if got := r.cage("log", "-1", "--format=%s", "gone"); got != "only here" {
+					t.Errorf("gone: %s", got)
+				}
+			}
+		})
 	}
 }
 
@@ -218,7 +221,7 @@ func cloned(t *testing.T, how string) *rig {
 		must(t, os.RemoveAll(clone))
 		r.host("clone", "-q", "--template=", how, r.project, clone)
 	}
-	g, err := git.Find(t.Context())
+	g, err := found()
 	must(t, err)
 	repo, err := g.Open(t.Context(), clone)
 	must(t, err)

@@ -60,7 +60,10 @@ func TestImportBringsBranchAndIndex(t *testing.T) {
 	r.cage("add", "d/new.txt")
 	r.cage("commit", "-q", "-m", "two", "--", "d/new.txt")
 	tip := r.cageOID("HEAD")
-	got := r.importTip(tip)
+	temp := t.TempDir()
+	claim := Claim{Tip: tip}
+	got, err := r.task.Import(t.Context(), bytes.NewReader(r.packed(claim)), claim, Limits{Temp: temp})
+	must(t, err)
 	if got.Outcome != Moved || got.Old != old || got.Commits != 2 || got.Rewritten || len(got.Notes) != 0 {
 		t.Errorf("%+v", got)
 	}
@@ -76,7 +79,7 @@ func TestImportBringsBranchAndIndex(t *testing.T) {
 	if again := r.importTip(tip); again.Outcome != UpToDate || again.Commits != 0 {
 		t.Errorf("once more: %+v", again)
 	}
-	if left, _ := os.ReadDir(filepath.Join(r.top, "tmp")); len(left) != 0 {
+	if left, _ := os.ReadDir(temp); len(left) != 0 {
 		t.Errorf("the quarantine is still there: %v", left)
 	}
 }

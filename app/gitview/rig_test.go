@@ -3,10 +3,12 @@
 package gitview
 
 import (
+	"context"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"termic/app/git"
@@ -24,6 +26,31 @@ type rig struct {
 	view    *View
 }
 
+// found is git as the app finds it once, in the environment that TestMain made.
+var found = sync.OnceValues(func() (*git.Git, error) { return git.Find(context.Background()) })
+
+// TestMain gives all tests one empty home with a git identity, so that they can run side by side.
+func TestMain(m *testing.M) {
+	os.Exit(func() int {
+		home, err := os.MkdirTemp("", "gitview")
+		if err != nil {
+			panic(err)
+		}
+		defer os.RemoveAll(home)
+		for _, kv := range os.Environ() {
+			if name, _, _ := strings.Cut(kv, "="); strings.HasPrefix(name, "GIT_") || name == "XDG_CONFIG_HOME" {
+				os.Unsetenv(name)
+			}
+		}
+		os.Setenv("HOME", home)
+		config := "[user]\n\tname = A Person\n\temail = person@example.org\n[init]\n\tdefaultBranch = main\n"
+		if err := os.WriteFile(filepath.Join(home, ".gitconfig"), []byte(config), 0o600); err != nil {
+			panic(err)
+		}
+		return m.Run()
+	}())
+}
+
 // newRig makes a project with some files and tags, and a task at branch "task". before may change the project first.
 func newRig(t *testing.T, before ...func(r *rig)) *rig {
 	t.Helper()
@@ -34,21 +61,13 @@ func newRig(t *testing.T, before ...func(r *rig)) *rig {
 
 func newProject(t *testing.T, before ...func(r *rig)) *rig {
 	t.Helper()
+	t.Parallel()
 	top, err := filepath.EvalSymlinks(t.TempDir())
 	must(t, err)
 	r := &rig{t: t, top: top, project: filepath.Join(top, "project"), private: filepath.Join(top, "data", "private"), marker: filepath.Join(top, "MARKER")}
-	for _, d := range []string{"home", "cagehome", "tmp", "project/d"} {
+	for _, d := range []string{"cagehome", "project"} {
 		must(t, os.MkdirAll(filepath.Join(top, d), 0o755))
 	}
-	for _, kv := range os.Environ() {
-		if name, _, _ := strings.Cut(kv, "="); strings.HasPrefix(name, "GIT_") || name == "XDG_CONFIG_HOME" {
-			t.Setenv(name, "")
-			os.Unsetenv(name)
-		}
-	}
-	t.Setenv("HOME", filepath.Join(top, "home"))
-	t.Setenv("TMPDIR", filepath.Join(top, "tmp"))
-	r.write(filepath.Join(top, "home/.gitconfig"), "[user]\n\tname = A Person\n\temail = person@example.org\n[init]\n\tdefaultBranch = main\n")
 	r.host("init", "-q", "--template=")
 	for _, f := range []string{"a.txt", "b.txt", "d/c.txt", ".gitignore"} {
 		r.write(filepath.Join(r.project, f), "one\ntwo\nthree\n")
@@ -60,7 +79,7 @@ func newProject(t *testing.T, before ...func(r *rig)) *rig {
 	r.host("commit", "-q", "-m", "first")
 	r.host("tag", "light")
 	r.host("tag", "-a", "-m", "a tag", "v1")
-	g, err := git.Find(t.Context())
+	g, err := found()
 	must(t, err)
 	repo, err := g.Open(t.Context(), r.project)
 	must(t, err)
@@ -104,7 +123,7 @@ func (r *rig) run(dir string, env []string, stdin string, args ...string) (strin
 // hostAt runs the person's git.
 func (r *rig) hostAt(dir string, args ...string) string {
 	r.t.Helper()
-	out, err := r.run(dir, []string{"HOME=" + filepath.Join(r.top, "home")}, "", args...)
+	out, err := r.run(dir, []string{"HOME=" + os.Getenv("HOME")}, "", args...)
 	if err != nil {
 		r.t.Fatalf("git %s: %v\n%s", strings.Join(args, " "), err, out)
 	}
