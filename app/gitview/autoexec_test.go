@@ -17,6 +17,7 @@ func TestAutoExecFinds(t *testing.T) {
 		}
 		r.host("config", "core.hooksPath", "hooks")
 	}
+	r := newRig(t, base)
 	link := func(to, at string) func(r *rig) {
 		return func(r *rig) {
 			must(r.t, os.RemoveAll(r.file(at)))
@@ -59,8 +60,17 @@ func TestAutoExecFinds(t *testing.T) {
 		"20 GB": {func(r *rig) { must(r.t, os.Truncate(r.file(".envrc"), 20<<30)) }, ".envrc special"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := newRig(t, base)
 			c.do(r)
+			defer func() {
+				entries, err := os.ReadDir(r.task.Dir)
+				must(t, err)
+				for _, e := range entries {
+					if e.Name() != ".git" {
+						must(t, os.RemoveAll(r.file(e.Name())))
+					}
+				}
+				r.cage("reset", "-q", "--hard")
+			}()
 			got, err := r.task.AutoExec(t.Context())
 			must(t, err)
 			var lines []string
