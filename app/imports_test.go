@@ -34,6 +34,8 @@ var layers = []struct {
 	{"termic/mcpserver", []string{"termic/mcpserver/jsonrpc", "termic/registry", "termic/registry/ident", "termic/registry/refusal", "termic/registry/render"}, "mcpserver holds no verb logic and reaches no service"},
 	{"termic/app/store", nil, "mechanisms know nothing of tasks"},
 	{"termic/app/audit", []string{"termic/registry", "termic/registry/ident", "termic/registry/refusal"}, "the audit log knows events and nothing of tasks"},
+	{"termic/app/gitview/safefile", nil, "the reader of files that others write is a leaf"},
+	{"termic/app/gitview", []string{"termic/app/git", "termic/app/gitview/safefile"}, "mechanisms know nothing of tasks"},
 	{"termic/app/git", nil, "mechanisms know nothing of tasks"},
 	{"termic/app/pty", nil, "mechanisms know nothing of tasks"},
 	{"termic/app/screen", nil, "mechanisms know nothing of tasks"},

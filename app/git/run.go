@@ -59,6 +59,7 @@ type call struct {
 	limit   int64         // bytes of standard output; 0 is outputLimit
 	cut     bool          // at the limit: stop git and return what came
 	timeout time.Duration // 0 is Git.ReadTimeout
+	bounds  Bounds        // of what it may use up
 }
 
 // run runs git once and returns its standard output. A refusal of git is an
@@ -112,9 +113,7 @@ func (g *Git) start(parent context.Context, c call) ([]byte, bool, error) {
 	// us: this closes our end.
 	cmd.WaitDelay = termGrace
 
-	runtime.LockOSThread() // endWithUs says why
-	err := cmd.Run()
-	runtime.UnlockOSThread()
+	err := g.wait(cmd, group, c)
 	if ctx.Err() != nil || errors.Is(err, exec.ErrWaitDelay) {
 		group.kill()
 	}
@@ -136,6 +135,20 @@ func (g *Git) start(parent context.Context, c call) ([]byte, bool, error) {
 	default:
 		return nil, false, fmt.Errorf("run git %s: %w", c.args[0], err)
 	}
+}
+
+// wait runs git to its end, within its bounds. It stays on one thread meanwhile; endWithUs says why.
+func (g *Git) wait(cmd *exec.Cmd, group *group, c call) error {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	if err := c.bounds.apply(cmd.Process.Pid); err != nil {
+		group.kill()
+		return errors.Join(fmt.Errorf("bound git %s: %w", c.args[0], err), cmd.Wait())
+	}
+	return cmd.Wait()
 }
 
 // arguments puts our own options before the subcommand.
