@@ -38,6 +38,7 @@ type Options struct {
 // Run runs the app until ctx ends, then stops it in order: no new calls, no endpoint, no tabs, everything
 // saved. The error says why it could not start or what could not be stopped.
 func Run(ctx context.Context, o Options) (err error) {
+	defer func() { err = handlers.Explain(err) }()
 	s, err := store.Open(o.DataDir)
 	if err != nil {
 		return err
@@ -103,13 +104,26 @@ func open(ctx context.Context, s *store.Store, sink registry.Sink, o Options) (*
 	a.router.RedactWith(book.Redact)
 	handlers.Bind(a.router, handlers.Services{
 		Projects: projects, Tasks: a.tasks, Agents: known, Settings: set, Endpoint: a.endpoint, Streams: a.streams,
-		Store: s, Git: g, Book: book, Version: o.Version,
+		Store: s, Git: g, Book: book, Version: o.Version, Audit: func() (string, error) { return verifyAudit(s) },
 	})
 	if missing := a.router.Unbound(); len(missing) > 0 {
 		return nil, fmt.Errorf("verbs without a handler: %v", missing)
 	}
 	server.Calls = a.router
 	return a, nil
+}
+
+// verifyAudit returns what is wrong with the audit log, in words.
+func verifyAudit(s *store.Store) (string, error) {
+	dir, err := s.Path("audit")
+	if err != nil {
+		return "", err
+	}
+	report, err := audit.Verify(dir)
+	if err != nil || report.OK() {
+		return "", err
+	}
+	return fmt.Sprintf("%d places do not fit together", len(report.Problems)), nil
 }
 
 // serve answers until ctx ends. An endpoint that cannot serve does not keep the app from running: the person

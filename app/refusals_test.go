@@ -155,10 +155,52 @@ func TestManyTasksAtOnce(t *testing.T) {
 func TestASecondAppOnTheSameDataIsRefused(t *testing.T) {
 	r := newRig(t)
 	err := Run(t.Context(), Options{DataDir: r.dir, Environ: r.environ, Log: discardLog()})
-	if err == nil || !strings.Contains(err.Error(), "in use") {
+	if no, ok := refusal.From(err); !ok || no.Code != refusal.Conflict || !strings.Contains(no.Reason, "process") {
 		t.Errorf("a second app: %v", err)
 	}
 	r.must("task_list", `{}`) // the first is none the worse
+}
+
+func TestSettingsThatWouldBreakLaterAreRefused(t *testing.T) {
+	r := newRig(t)
+	r.refused(refusal.NotFound, "settings_set", `{"key":"agents.default","value":"nosuch"}`)
+	r.must("settings_set", `{"key":"agents.default","value":"test"}`)
+	r.refused(refusal.BadInput, "settings_set", `{"key":"checkouts.dir","value":%q}`, r.dir+"/checkouts")
+	r.must("settings_set", `{"key":"checkouts.dir","value":%q}`, t.TempDir())
+}
+
+func TestDoctorSaysThatTheAuditLogWasChanged(t *testing.T) {
+	r := newRig(t)
+	state := func() string {
+		for _, check := range r.must("doctor", `{}`)["checks"].([]any) {
+			if check := check.(map[string]any); check["name"] == "audit log" {
+				return check["state"].(string)
+			}
+		}
+		return "none"
+	}
+	if got := state(); got != "ok" {
+		t.Errorf("twin: an untouched log is %q", got)
+	}
+	if err := r.stop(); err != nil {
+		t.Fatal(err)
+	}
+	files, err := filepath.Glob(filepath.Join(r.dir, "audit", "audit-*.jsonl"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%v, %v", files, err)
+	}
+	content, err := os.ReadFile(files[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.SplitAfter(string(content), "\n")
+	if err := os.WriteFile(files[0], []byte(lines[0]+strings.Join(lines[2:], "")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r.start()
+	if got := state(); got != "failed" {
+		t.Errorf("a log without its second line is %q", got)
+	}
 }
 
 func TestADamagedFileCostsNothingElse(t *testing.T) {

@@ -19,6 +19,7 @@ func (s Services) doctor(ctx context.Context, _ registry.Call, _ verbs.None) (ve
 		{Name: "git", State: "ok", Evidence: s.Git.Version().String() + " at " + s.Git.Path()},
 	}
 	checks = append(checks, s.dataChecks()...)
+	checks = append(checks, s.auditCheck())
 	checks = append(checks, s.endpointCheck())
 	checks = append(checks, s.agentChecks(ctx)...)
 	return verbs.DoctorOut{Checks: checks}, nil
@@ -50,6 +51,20 @@ func (s Services) dataChecks() []verbs.Check {
 	return checks
 }
 
+func (s Services) auditCheck() verbs.Check {
+	check := verbs.Check{Name: "audit log", State: "ok", Evidence: "whole"}
+	wrong, err := s.Audit()
+	switch {
+	case err != nil:
+		check.State, check.Evidence = "failed", "it could not be read"
+		check.Remedy = "look at the directory audit in the data directory"
+	case wrong != "":
+		check.State, check.Evidence = "failed", wrong
+		check.Remedy = "somebody or something changed it; what it says of that time is no evidence"
+	}
+	return check
+}
+
 func (s Services) endpointCheck() verbs.Check {
 	url, why := s.Endpoint.State()
 	switch {
@@ -58,7 +73,7 @@ func (s Services) endpointCheck() verbs.Check {
 	case why == "":
 		return verbs.Check{Name: "endpoint", State: "off", Evidence: "switched off", Remedy: "termic settings set mcp.enabled true"}
 	}
-	return verbs.Check{Name: "endpoint", State: "failed", Evidence: why, Remedy: "free the port, or set mcp.port to another and register your clients again"}
+	return verbs.Check{Name: "endpoint", State: "failed", Evidence: why, Remedy: "free the port, then: termic settings set mcp.enabled true; or set mcp.port to another and register your clients again"}
 }
 
 // probeTimeout bounds the look at all agents: each is a program that is started to ask for its version.

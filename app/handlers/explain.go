@@ -2,6 +2,8 @@ package handlers
 
 import (
 	"errors"
+	"strings"
+	"syscall"
 
 	"termic/app/agent"
 	"termic/app/git"
@@ -26,11 +28,10 @@ var explained = []struct {
 	{git.ErrBadRef, refusal.BadInput, "not a branch, tag or commit", "give the name of one"},
 	{git.ErrRefNotFound, refusal.NotFound, "no such branch, tag or commit", "look at: git branch -a"},
 	{git.ErrBranchExists, refusal.Conflict, "a branch of that name exists already", "choose another name, or restore the archived task that it belongs to"},
-	{git.ErrBranchConflict, refusal.Conflict, "the branch's name collides with another branch", "choose another name"},
+	{git.ErrBranchConflict, refusal.Conflict, "the branch termic/NAME collides with another branch of the repository", "choose another name, or rename a branch called termic"},
 	{git.ErrBranchInUse, refusal.Conflict, "the branch is checked out somewhere else", "switch that checkout to another branch"},
 	{git.ErrDirExists, refusal.Conflict, "the directory of the checkout exists already", "remove it, or choose another name"},
 	{git.ErrMainWorktree, refusal.Conflict, "that is the repository's own checkout", ""},
-	{git.ErrNestedRepository, refusal.Conflict, "the checkout holds another repository, whose work would be lost", "push or move it first"},
 	{git.ErrNotWorktree, refusal.Conflict, "the task's checkout is not where it was, or no checkout any more", "look at its directory"},
 	{git.ErrChanged, refusal.Conflict, "the checkout changed while it was archived; it is still there", "archive it again"},
 	{git.ErrUnkeepable, refusal.Conflict, "the checkout holds files that cannot be kept: unreadable ones, or named .git", "remove or rename them"},
@@ -50,6 +51,8 @@ var explained = []struct {
 	{agent.ErrInvalid, refusal.BadInput, "the definition is not valid", "ids are lower-case letters, digits and hyphens; the command is a name or an absolute path"},
 	{agent.ErrFull, refusal.Busy, "there are too many agents", "remove one first"},
 	{agent.ErrNotInstalled, refusal.NotFound, "the agent's program was not found in PATH", "install it, or choose another: termic agents"},
+	{git.ErrNoGit, refusal.Unsupported, "there is no git in PATH", "install git"},
+	{git.ErrTooOld, refusal.Unsupported, "the installed git is too old", "install git 2.36 or newer"},
 	{store.ErrNoSpace, refusal.StorageFailed, "the disk is full; nothing was changed", "free some space"},
 	{store.ErrReadOnly, refusal.StorageFailed, "the data directory cannot be written; nothing was changed", "see: termic doctor"},
 	{store.ErrNewer, refusal.StorageFailed, "a data file was written by a newer termic", "use that version"},
@@ -57,6 +60,31 @@ var explained = []struct {
 	{store.ErrTooLarge, refusal.BadInput, "there is more than a data file may hold", "remove something first"},
 	{store.ErrUnsafe, refusal.StorageFailed, "others may write into the data directory", "see: termic doctor"},
 	{store.ErrNotKept, refusal.StorageFailed, "a damaged data file cannot be set aside, so it is not overwritten", "see: termic doctor"},
+}
+
+// Explain is explain for the app's start, whose errors go to the person as well.
+func Explain(err error) error { return explain(err) }
+
+// maxNamed is how many paths a refusal names.
+const maxNamed = 3
+
+// special returns the refusals that say something of the error itself, or nil.
+func special(err error) *refusal.Refusal {
+	var locked *store.LockedError
+	var nested *git.NestedRepositoryError
+	var exit *git.ExitError
+	switch {
+	case errors.As(err, &locked):
+		return refusal.Newf(refusal.Conflict, "use that one, or stop it first", "another termic (process %d) has this data directory", locked.Pid)
+	case errors.As(err, &nested):
+		return refusal.Newf(refusal.Conflict, "commit and push what is in it, then move or remove it",
+			"the checkout holds another repository, whose work would be lost: %s", strings.Join(nested.Paths[:min(maxNamed, len(nested.Paths))], ", "))
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT), errors.As(err, &exit) && strings.Contains(exit.Stderr, "No space left"):
+		return refusal.New(refusal.StorageFailed, "the disk is full", "free some space")
+	case errors.Is(err, syscall.EROFS), errors.As(err, &exit) && strings.Contains(exit.Stderr, "Read-only file system"):
+		return refusal.New(refusal.StorageFailed, "the disk cannot be written", "see how it is mounted")
+	}
+	return nil
 }
 
 // explain returns err as a refusal, with itself as the hidden cause; nil for nil. What is not in the table
@@ -67,6 +95,9 @@ func explain(err error) error {
 	}
 	if no, ok := refusal.From(err); ok {
 		return no
+	}
+	if no := special(err); no != nil {
+		return no.Because(err)
 	}
 	for _, e := range explained {
 		if errors.Is(err, e.is) {

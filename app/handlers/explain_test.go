@@ -45,10 +45,11 @@ func TestErrorsOfServicesBecomeRefusals(t *testing.T) {
 func TestEveryErrorOfGitAndStoreIsExplained(t *testing.T) {
 	// Those that never reach a caller, and why.
 	internal := map[string]string{
-		"ErrNoGit": "the app does not start", "ErrTooOld": "the app does not start", "ErrNoHome": "the app does not start",
-		"ErrRelative": "the app does not start", "ErrLocked": "the app does not start", "ErrName": "our own mistake",
+		"ErrNoHome":   "the app does not start",
+		"ErrRelative": "the app does not start", "ErrLocked": "told with its process", "ErrName": "our own mistake",
 		"ErrClosed": "only while the app ends", "ErrCorrupt": "told by doctor", "ErrBadID": "our own mistake",
-		"ErrArchive": "a damaged archive store",
+		"ErrArchive": "a damaged archive store", "ErrNestedRepository": "told with its paths",
+		"ErrStaged": "only the import of a cage's commits meets it",
 	}
 	for _, dir := range []string{"../git", "../store"} {
 		for _, name := range sentinels(t, dir) {

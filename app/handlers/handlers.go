@@ -50,7 +50,9 @@ type Services struct {
 	Store    *store.Store
 	Git      *git.Git
 	Book     *grant.Book
-	Version  string
+	// Audit looks the audit log through and returns what is wrong with it, in words; nothing when it is whole.
+	Audit   func() (string, error)
+	Version string
 }
 
 // Bind gives every verb of the router its handler.

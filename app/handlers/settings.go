@@ -2,9 +2,13 @@ package handlers
 
 import (
 	"context"
+	"slices"
+	"strings"
 
+	"termic/app/agent"
 	"termic/app/settings"
 	"termic/registry"
+	"termic/registry/refusal"
 	"termic/registry/verbs"
 )
 
@@ -27,6 +31,9 @@ func (s Services) settingsSet(ctx context.Context, _ registry.Call, in verbs.Set
 	if err != nil {
 		return verbs.SettingOut{}, err
 	}
+	if err := s.fits(in.Key, in.Value); err != nil {
+		return verbs.SettingOut{}, err
+	}
 	if in.TakesPowerAway() {
 		s.Endpoint.Off() // first and in any case: it may not depend on a disk that takes the setting (I14)
 	}
@@ -39,6 +46,22 @@ func (s Services) settingsSet(ctx context.Context, _ registry.Call, in verbs.Set
 		}
 	}
 	return verbs.SettingOut{Setting: s.setting(setting)}, nil
+}
+
+// fits checks what only the services know of a value.
+func (s Services) fits(key, value string) error {
+	switch key {
+	case settings.DefaultAgent:
+		known := slices.ContainsFunc(s.Agents.List(), func(d agent.Definition) bool { return d.ID == value })
+		if !known {
+			return refusal.New(refusal.NotFound, "no such agent", "see: termic agents")
+		}
+	case settings.CheckoutsDir:
+		if value == s.Store.Dir() || strings.HasPrefix(value, s.Store.Dir()+"/") {
+			return refusal.New(refusal.BadInput, "checkouts may not lie in the data directory, which no cage may see", "choose another directory")
+		}
+	}
+	return nil
 }
 
 func (s Services) settingsList(context.Context, registry.Call, verbs.None) (verbs.SettingsListOut, error) {

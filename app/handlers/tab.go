@@ -54,7 +54,7 @@ func (s Services) taskWait(ctx context.Context, call registry.Call, in verbs.Tas
 	info := open.Info()
 	return verbs.TaskWaitOut{
 		Task: string(call.Subject.Task), Tab: string(call.Subject.Tab), Outcome: string(outcome),
-		State: info.State.String(), Signal: info.Signal.String(), Guess: info.Signal.Guess(),
+		State: info.State.String(), Signal: info.Signal.String(), Guess: info.Guess,
 	}, nil
 }
 

@@ -162,6 +162,20 @@ func (s *Session) Foreground() (pgid int, busy bool, err error) {
 	return pgid, pgid != 0 && pgid != s.pid, nil
 }
 
+// Canonical tells whether the terminal collects whole lines for a program that reads them plainly (ICANON). It then
+// has room for one line of a few KiB, and drops the rest of a longer one.
+func (s *Session) Canonical() (bool, error) {
+	canonical := false
+	err := control(s.master, "ask for the terminal's mode", func(fd int) error {
+		mode, err := unix.IoctlGetTermios(fd, getTermios)
+		if err == nil {
+			canonical = mode.Lflag&unix.ICANON != 0
+		}
+		return err
+	})
+	return canonical, err
+}
+
 // control runs f on the descriptor without taking it out of the poller's hands, as File.Fd would.
 func control(file *os.File, what string, f func(fd int) error) error {
 	conn, err := file.SyscallConn()

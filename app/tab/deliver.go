@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"termic/app/agent"
@@ -112,6 +113,9 @@ func (t *Tab) deliver(ctx context.Context, next text) error {
 	bracketed := t.bracketed()
 	before := t.output
 	t.mu.Unlock()
+	if !bracketed && t.cutsLines(next.clean) {
+		return ErrTooLong
+	}
 	if err := t.write(ctx, []byte(frame(next.clean, bracketed))); err != nil {
 		return fmt.Errorf("%w: %w", ErrNotDelivered, err)
 	}
@@ -126,6 +130,24 @@ func (t *Tab) deliver(ctx context.Context, next text) error {
 		return fmt.Errorf("%w: %w", ErrNotDelivered, err)
 	}
 	return nil
+}
+
+// maxLine is the longest line that a terminal in canonical mode takes, its end included (N_TTY_BUF_SIZE,
+// linux/tty.h); what is longer is dropped, and the rest would be run as if it were all. macOS takes 1024 (MAX_CANON).
+const maxLine = 1024
+
+// cutsLines tells whether the terminal would drop a part of the text.
+func (t *Tab) cutsLines(clean string) bool {
+	canonical, err := t.session.Canonical()
+	if err != nil || !canonical {
+		return err != nil
+	}
+	for line := range strings.Lines(clean) {
+		if len(line) >= maxLine {
+			return true
+		}
+	}
+	return false
 }
 
 // begun tells the machine that the current delivery is being typed; t.mu is held.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"termic/app/pty"
 	"termic/app/screen"
 	"termic/app/settle"
 )
@@ -99,9 +100,21 @@ func (t *Tab) look() {
 	if !t.spec.Agent.Settle.Foreground {
 		return
 	}
-	if _, busy, err := t.session.Foreground(); err == nil {
-		t.observe(settle.Observation{Kind: settle.KindForeground, Busy: busy})
+	_, busy, err := t.session.Foreground()
+	if err != nil {
+		return
 	}
+	// A shell's own loops run in the shell: it has the keyboard and is not at its prompt. Those that edit lines
+	// (bash, zsh, fish) have bracketed paste on at the prompt and off while they run something.
+	atPrompt := t.screen.Modes().BracketedPaste
+	t.prompts = t.prompts || atPrompt
+	t.observe(settle.Observation{Kind: settle.KindForeground, Busy: busy || t.prompts && !atPrompt})
+}
+
+// blind tells whether the foreground process is all that is known of a shell, which then may run a loop of its own;
+// t.mu is held.
+func (t *Tab) blind(signal settle.Signal) bool {
+	return signal == settle.Process && t.spec.Agent.Settle.Foreground && !t.prompts && t.exit == (pty.ExitStatus{})
 }
 
 // arm sets the timer for the machine's next decision; t.mu is held.

@@ -48,6 +48,8 @@ type Info struct {
 	Since  time.Time
 	Queued int
 	Title  string
+	// Guess tells that the state is inferred from something that was not made to carry one.
+	Guess bool
 	// Exit is how the process ended; its zero value while it runs.
 	Exit pty.ExitStatus
 }
@@ -72,6 +74,7 @@ type Tab struct {
 	busy     bool   // a text is being delivered
 	seq      uint64 // deliveries begun
 	output   uint64 // bytes read so far
+	prompts  bool   // the shell has shown that it switches bracketed paste on at its prompt
 	failed   error  // why the last text did not arrive; cleared by the next
 	exit     pty.ExitStatus
 	replies  chan []byte
@@ -131,7 +134,7 @@ func (t *Tab) Info() Info {
 	}
 	return Info{
 		ID: t.spec.ID, Name: t.spec.Name, Agent: t.spec.Agent.ID, Shell: t.spec.Agent.Shell,
-		State: state, Signal: signal, Since: since, Queued: queued, Title: t.screen.Title(), Exit: t.exit,
+		State: state, Signal: signal, Since: since, Guess: signal.Guess() || t.blind(signal), Queued: queued, Title: t.screen.Title(), Exit: t.exit,
 	}
 }
 

@@ -248,6 +248,42 @@ func TestAShellIsBusyWhileItsCommandRunsSilently(t *testing.T) {
 	}
 }
 
+func TestAShellIsBusyWhileItsOwnLoopRuns(t *testing.T) {
+	tab := shell(t)
+	wait(t, tab, Idle)
+	send(t, tab, "i=0; while [ $i -lt 400000 ]; do i=$((i+1)); done; echo looped-$((1+1))")
+	wait(t, tab, Done)
+	if text, _ := tab.Log(100); !strings.Contains(text, "looped-2") {
+		t.Errorf("done while the loop still ran; screen:\n%s", text)
+	}
+}
+
+// A plain sh says nothing of its prompt, so that it has the keyboard is no proof that it is there.
+func TestWhatIsKnownOfAPlainShellIsAGuess(t *testing.T) {
+	sh := open(t, builtin(t, "shell"), "/bin/sh", "-i")
+	wait(t, sh, Idle)
+	if info := sh.Info(); !info.Guess {
+		t.Errorf("%+v", info)
+	}
+}
+
+// A terminal in canonical mode drops what is beyond its line, and a shell would run the rest.
+func TestALineThatTheTerminalWouldCutIsRefused(t *testing.T) {
+	sh := open(t, builtin(t, "shell"), "/bin/sh", "-i")
+	wait(t, sh, Idle)
+	long := "echo " + strings.Repeat("a", maxLine)
+	if _, err := sh.Send(t.Context(), long, nil); !errors.Is(err, ErrTooLong) {
+		t.Errorf("%v", err)
+	}
+	if text, _ := sh.Log(100); strings.Contains(text, "aaa") {
+		t.Errorf("a part was typed; screen:\n%s", text)
+	}
+	bash := shell(t) // the twin: its line editor takes any length
+	wait(t, bash, Idle)
+	send(t, bash, long)
+	wait(t, bash, Done)
+}
+
 func TestSplitCharactersArriveWhole(t *testing.T) {
 	tab := shell(t)
 	wait(t, tab, Idle)

@@ -11,6 +11,7 @@ import (
 
 	"termic/app/git"
 	"termic/app/settle"
+	"termic/app/store"
 	"termic/registry/ident"
 	"termic/registry/refusal"
 )
@@ -124,6 +125,20 @@ func (s *Tasks) Restore(ctx context.Context, id ident.Task) (Record, error) {
 		return Record{}, err
 	}
 	return s.save(t, func(r *Record) { r.Stage = Live })
+}
+
+// sweep removes what a crash left in the archive stores' scratch directories. Nobody else uses them: the data
+// directory is ours alone.
+func sweep(s *store.Store) error {
+	dir, err := s.Subdir("archive")
+	if err != nil {
+		return err
+	}
+	left, err := filepath.Glob(filepath.Join(dir, "*.git", "scratch", "*"))
+	for _, path := range left {
+		err = errors.Join(err, os.RemoveAll(path))
+	}
+	return err
 }
 
 // recover puts a task right that a crash met in the middle of a step. What it removes was never worked in;

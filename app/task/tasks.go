@@ -64,6 +64,9 @@ type task struct {
 // Open reads the tasks and puts right what a crash left behind.
 func Open(ctx context.Context, tools Tools) (*Tasks, error) {
 	s := &Tasks{Tools: tools, tasks: map[ident.Task]*task{}}
+	if err := sweep(tools.Store); err != nil {
+		return nil, fmt.Errorf("open tasks: %w", err)
+	}
 	ids, err := files.IDs(tools.Store)
 	if err != nil {
 		return nil, fmt.Errorf("open tasks: %w", err)

@@ -135,7 +135,7 @@ func (f finder) tab(selector string, task Task) (ident.Tab, *refusal.Refusal) {
 		return tab.ID, no
 	}
 	if len(task.Tabs) == 0 {
-		return "", refusal.New(refusal.NotFound, "the task has no open tab", "open one with task_tab")
+		return "", refusal.New(refusal.NotFound, "the task has no open tab", "open one in it first")
 	}
 	if i := slices.IndexFunc(task.Tabs, func(t Tab) bool { return t.Agent }); i >= 0 {
 		return task.Tabs[i].ID, nil
