@@ -89,16 +89,27 @@ func proveProcesses() error {
 	return nil
 }
 
-// provePrivileges reads what the kernel says about every thread.
+// provePrivileges reads what the kernel says about every thread, its filter too, and about the bounding set of this one, which is that of
+// everything in the cage.
 func provePrivileges() error {
 	const none = "0000000000000000"
-	return everyThread(map[string]string{"CapInh": none, "CapPrm": none, "CapEff": none, "CapBnd": none, "CapAmb": none, "NoNewPrivs": "1"})
-}
-
-func proveFilter() error {
-	if err := everyThread(map[string]string{"Seccomp": "2"}); err != nil { // SECCOMP_MODE_FILTER
+	if err := everyThread(map[string]string{"CapInh": none, "CapPrm": none, "CapEff": none, "CapAmb": none, "NoNewPrivs": "1",
+		"Seccomp": "2"}); err != nil {
 		return err
 	}
+	if err := compare("/proc/thread-self/status", map[string]string{"CapBnd": none}); err != nil {
+		return err
+	}
+	bits, err := unix.PrctlRetInt(unix.PR_GET_SECUREBITS, 0, 0, 0, 0)
+	if err == nil && bits != noRoot {
+		err = fmt.Errorf("the secure bits are %#x, not %#x", bits, noRoot)
+	}
+	return err
+}
+
+// proveFilter tries what only the filter refuses. That it is on every thread (Seccomp: 2, SECCOMP_MODE_FILTER) was read
+// with the rights, once for both: the kernel takes its time to tell.
+func proveFilter() error {
 	s, err := unix.Socket(unix.AF_VSOCK, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err == nil {
 		_ = unix.Close(s)
@@ -113,32 +124,40 @@ func proveFilter() error {
 	return nil
 }
 
-// everyThread compares fields of /proc/self/task/*/status.
+// everyThread compares fields of the status of each thread.
 func everyThread(want map[string]string) error {
 	threads, err := os.ReadDir("/proc/self/task")
 	if err != nil {
 		return err
 	}
 	for _, thread := range threads {
-		status, err := os.ReadFile("/proc/self/task/" + thread.Name() + "/status")
-		if err != nil {
+		if err := compare("/proc/self/task/"+thread.Name()+"/status", want); err != nil {
 			return err
 		}
-		found := 0
-		for line := range bytes.Lines(status) {
-			name, value, _ := strings.Cut(string(line), ":")
-			wanted, ok := want[name]
-			if !ok {
-				continue
-			}
-			found++
-			if value = strings.TrimSpace(value); value != wanted {
-				return fmt.Errorf("%s of thread %s is %s, not %s", name, thread.Name(), value, wanted)
-			}
+	}
+	return nil
+}
+
+// compare compares fields of a status file of /proc.
+func compare(file string, want map[string]string) error {
+	status, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	found := 0
+	for line := range bytes.Lines(status) {
+		name, value, _ := strings.Cut(string(line), ":")
+		wanted, ok := want[name]
+		if !ok {
+			continue
 		}
-		if found != len(want) {
-			return fmt.Errorf("the kernel tells %d of %d fields about thread %s", found, len(want), thread.Name())
+		found++
+		if value = strings.TrimSpace(value); value != wanted {
+			return fmt.Errorf("%s in %s is %s, not %s", name, file, value, wanted)
 		}
+	}
+	if found != len(want) {
+		return fmt.Errorf("%s has %d of %d fields", file, found, len(want))
 	}
 	return nil
 }
