@@ -41,9 +41,10 @@ if __name__ == "__main__":
 	{"a debugger", []string{"strace", "-f", "-o", "/dev/null", "true"}},
 }
 
-func TestControlsInside(t *testing.T) {
+func TestControls(t *testing.T) {
 	if !cagetest.Inner() {
-		t.Skip("run by TestCaches")
+		cagetest.AgainAsUsers(t)
+		return
 	}
 	m := cagetest.New(t)
 	for _, mode := range []capability.Mode{capability.Enforce, capability.EnforceFS} {

@@ -2,6 +2,7 @@ package stage
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -16,7 +17,9 @@ import (
 func attest(start *Start, r *root, b *before) (*Report, error) {
 	report := &Report{Landlock: b.abi, Absent: len(start.Plan.Attest.Absent)}
 	proofs := map[string]func() error{
-		ProofRoot:       func() error { return proveReadOnly(append(start.Plan.Attest.Unwritable, "/proc/sys", "/dev")) },
+		ProofRoot: func() error {
+			return errors.Join(proveReadOnly(append(start.Plan.Attest.Unwritable, "/proc/sys", "/dev")), proveOneRoot())
+		},
 		ProofAbsent:     func() error { return r.proveAbsent(start.Plan.Attest.Absent, start.Plan.Attest.Replaced) },
 		ProofProcesses:  proveProcesses,
 		ProofPrivileges: provePrivileges,
@@ -42,6 +45,25 @@ func proveReadOnly(names []string) error {
 		if fs.Flags&unix.ST_RDONLY == 0 || unix.Access(name, unix.W_OK) == nil {
 			return fmt.Errorf("%q can be written", name)
 		}
+	}
+	return nil
+}
+
+// proveOneRoot reads that nothing is mounted over or under the root: the host's would be.
+func proveOneRoot() error {
+	mounts, err := os.ReadFile("/proc/self/mountinfo")
+	if err != nil {
+		return err
+	}
+	roots := 0
+	for line := range bytes.Lines(mounts) {
+		// id parent major:minor root mount-point …; proc_pid_mountinfo(5)
+		if fields := bytes.Fields(line); len(fields) > 4 && string(fields[4]) == "/" {
+			roots++
+		}
+	}
+	if roots != 1 {
+		return fmt.Errorf("%d file systems are mounted on the root", roots)
 	}
 	return nil
 }
@@ -99,6 +121,9 @@ func provePrivileges() error {
 	}
 	if err := compare("/proc/thread-self/status", map[string]string{"CapBnd": none}); err != nil {
 		return err
+	}
+	if dumpable, err := unix.PrctlRetInt(unix.PR_GET_DUMPABLE, 0, 0, 0, 0); err != nil || dumpable != 0 {
+		return fmt.Errorf("process 1 can be looked into (%d, %v)", dumpable, err)
 	}
 	bits, err := unix.PrctlRetInt(unix.PR_GET_SECUREBITS, 0, 0, 0, 0)
 	if err == nil && bits != noRoot {

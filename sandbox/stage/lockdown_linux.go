@@ -126,7 +126,7 @@ func filter() error {
 }
 
 // errNoScopes is a kernel without what enforce-fs stands on.
-var errNoScopes = errors.New("Landlock has no scopes before ABI 6 (Linux 6.12): abstract sockets and signals would reach the host")
+var errNoScopes = errors.New("this Landlock has no scopes, which came with ABI 6 (Linux 6.12): abstract sockets and signals would reach the host")
 
 // restrict puts the calling thread, and what it starts, under Landlock where the kernel has it. It is a second wall
 // behind the mounts, so enforce does without; enforce-fs needs its scopes. The other threads, the first of the process
