@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"testing"
 )
 
@@ -20,6 +21,16 @@ func Users() []int {
 
 // Inner reports whether Again started this test binary.
 func Inner() bool { return os.Getenv(MarkerVar) != "" }
+
+// AgainAsUsers runs the test that calls it again as each of Users, in another process, to which this is the app: there
+// Inner is true. A wrapper is a command that is put before.
+func AgainAsUsers(t *testing.T, wrapper ...string) {
+	t.Helper()
+	test := "^" + t.Name() + "$"
+	for _, uid := range Users() {
+		t.Run("uid "+strconv.Itoa(uid), func(t *testing.T) { Again(t, uid, test, wrapper...) })
+	}
+}
 
 // Again runs tests of this binary as a user, in another process, to which it is the app.
 func Again(t *testing.T, uid int, tests string, wrapper ...string) {

@@ -5,7 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -17,16 +16,6 @@ import (
 	"termic/sandbox/linuxcage"
 	"termic/sandbox/profile"
 )
-
-func TestCaches(t *testing.T) {
-	for _, uid := range cagetest.Users() {
-		t.Run("uid "+strconv.Itoa(uid), func(t *testing.T) { cagetest.Again(t, uid, "^TestCachesInside$|^TestControlsInside$") })
-		// As root of a namespace of its own, the inner run can mount what no layer can be put over.
-		t.Run("fallbacks, uid "+strconv.Itoa(uid), func(t *testing.T) {
-			cagetest.Again(t, uid, "^TestFallbacksInside$", "unshare", "--user", "--map-root-user", "--mount")
-		})
-	}
-}
 
 // cached adds a cache to the task: the person's modules.
 func cached(t *testing.T, m *cagetest.Machine, fallback profile.Fallback) profile.Cache {
@@ -71,9 +60,11 @@ func stamps(t *testing.T, dir string) []string {
 	return all
 }
 
-func TestCachesInside(t *testing.T) {
+// TestCaches: what a cage does to a cache stays in its own layer.
+func TestCaches(t *testing.T) {
 	if !cagetest.Inner() {
-		t.Skip("run by TestCaches")
+		cagetest.AgainAsUsers(t)
+		return
 	}
 	m := cagetest.New(t)
 	c := cached(t, m, profile.FallbackReadOnly)
@@ -125,11 +116,12 @@ func shownAs(cage *launch.Cage) []string {
 	return all
 }
 
-// TestFallbacksInside: where a layer is not possible the cage starts all the same, shows what was planned in its place,
-// and says so.
-func TestFallbacksInside(t *testing.T) {
+// TestFallbacks: where a layer is not possible the cage starts all the same, shows what was planned in its place, and
+// says so. As root of a namespace of its own, the inner run can mount what no layer can be put over.
+func TestFallbacks(t *testing.T) {
 	if !cagetest.Inner() {
-		t.Skip("run by TestCaches")
+		cagetest.AgainAsUsers(t, "unshare", "--user", "--map-root-user", "--mount")
+		return
 	}
 	tests := []struct {
 		fallback profile.Fallback

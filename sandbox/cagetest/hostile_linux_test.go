@@ -36,17 +36,9 @@ var floor = map[string]map[probes.Category][2]int{
 
 // TestHostile runs every probe outside and in a cage of each mode, as root and as an ordinary user.
 func TestHostile(t *testing.T) {
-	if os.Getenv(cagetest.MarkerVar) != "" {
-		t.Skip("this is the inner run")
-	}
-	for _, uid := range cagetest.Users() {
-		t.Run("uid "+strconv.Itoa(uid), func(t *testing.T) { cagetest.Again(t, uid, "^TestHostileInside$") })
-	}
-}
-
-func TestHostileInside(t *testing.T) {
-	if os.Getenv(cagetest.MarkerVar) == "" {
-		t.Skip("run by TestHostile")
+	if !cagetest.Inner() {
+		cagetest.AgainAsUsers(t)
+		return
 	}
 	m := cagetest.New(t)
 	world := newWorld(t, m)

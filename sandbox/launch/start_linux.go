@@ -36,7 +36,15 @@ func Start(ctx context.Context, support Support, plan linuxcage.Plan) (*Cage, er
 	if err := checkSockets(plan, unixSockets); err != nil {
 		return nil, err
 	}
-	return start(ctx, support.stage, plan)
+	cage, err := start(ctx, support.stage, plan)
+	if err != nil {
+		return nil, err
+	}
+	if cage.Report.Landlock != support.Landlock {
+		_ = cage.Kill() // nothing was started in it
+		return nil, fmt.Errorf("start cage: Landlock ABI %d restricts it, and %d when the machine was tried", cage.Report.Landlock, support.Landlock)
+	}
+	return cage, nil
 }
 
 // start is Start without asking what the machine can do.

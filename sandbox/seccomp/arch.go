@@ -25,8 +25,8 @@ func ArchOf(goarch string) (Arch, error) {
 // Newest is the newest system call that the rules were reviewed against (rseq_slice_yield); newer calls have one
 // number on all machines. Raise it together with a look at every call in between.
 //
-// Calls of the x32 ABI on amd64, which reach the same kernel functions under other numbers, are above it (bit
-// 0x40000000, __X32_SYSCALL_BIT in asm/unistd.h), and so refused with what is new.
+// Calls of the x32 ABI on amd64, which reach the same kernel functions under other numbers, have bit 30 set
+// (__X32_SYSCALL_BIT, asm/unistd.h): they are above it, too, and so refused with what is new.
 const Newest = 471
 
 // none marks a call that a machine lacks.

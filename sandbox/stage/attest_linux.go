@@ -2,6 +2,7 @@ package stage
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -16,7 +17,9 @@ import (
 func attest(start *Start, r *root, b *before) (*Report, error) {
 	report := &Report{Landlock: b.abi, Absent: len(start.Plan.Attest.Absent)}
 	proofs := map[string]func() error{
-		ProofRoot:       func() error { return proveReadOnly(append(start.Plan.Attest.Unwritable, "/proc/sys", "/dev")) },
+		ProofRoot: func() error {
+			return errors.Join(proveReadOnly(append(start.Plan.Attest.Unwritable, "/proc/sys", "/dev")), proveOneRoot())
+		},
 		ProofAbsent:     func() error { return r.proveAbsent(start.Plan.Attest.Absent, start.Plan.Attest.Replaced) },
 		ProofProcesses:  proveProcesses,
 		ProofPrivileges: provePrivileges,
@@ -42,6 +45,25 @@ func proveReadOnly(names []string) error {
 		if fs.Flags&unix.ST_RDONLY == 0 || unix.Access(name, unix.W_OK) == nil {
 			return fmt.Errorf("%q can be written", name)
 		}
+	}
+	return nil
+}
+
+// proveOneRoot reads that nothing is mounted over or under the root: the host's would be.
+func proveOneRoot() error {
+	mounts, err := os.ReadFile("/proc/self/mountinfo")
+	if err != nil {
+		return err
+	}
+	roots := 0
+	for line := range bytes.Lines(mounts) {
+		// id parent major:minor root mount-point …; proc_pid_mountinfo(5)
+		if fields := bytes.Fields(line); len(fields) > 4 && string(fields[4]) == "/" {
+			roots++
+		}
+	}
+	if roots != 1 {
+		return fmt.Errorf("%d file systems are mounted on the root", roots)
 	}
 	return nil
 }
@@ -89,16 +111,30 @@ func proveProcesses() error {
 	return nil
 }
 
-// provePrivileges reads what the kernel says about every thread.
+// provePrivileges reads what the kernel says about every thread, its filter too, and about the bounding set of this one, which is that of
+// everything in the cage.
 func provePrivileges() error {
 	const none = "0000000000000000"
-	return everyThread(map[string]string{"CapInh": none, "CapPrm": none, "CapEff": none, "CapBnd": none, "CapAmb": none, "NoNewPrivs": "1"})
-}
-
-func proveFilter() error {
-	if err := everyThread(map[string]string{"Seccomp": "2"}); err != nil { // SECCOMP_MODE_FILTER
+	if err := everyThread(map[string]string{"CapInh": none, "CapPrm": none, "CapEff": none, "CapAmb": none, "NoNewPrivs": "1",
+		"Seccomp": "2"}); err != nil {
 		return err
 	}
+	if err := compare("/proc/thread-self/status", map[string]string{"CapBnd": none}); err != nil {
+		return err
+	}
+	if dumpable, err := unix.PrctlRetInt(unix.PR_GET_DUMPABLE, 0, 0, 0, 0); err != nil || dumpable != 0 {
+		return fmt.Errorf("process 1 can be looked into (%d, %v)", dumpable, err)
+	}
+	bits, err := unix.PrctlRetInt(unix.PR_GET_SECUREBITS, 0, 0, 0, 0)
+	if err == nil && bits != noRoot {
+		err = fmt.Errorf("the secure bits are %#x, not %#x", bits, noRoot)
+	}
+	return err
+}
+
+// proveFilter tries what only the filter refuses. That it is on every thread (Seccomp: 2, SECCOMP_MODE_FILTER) was read
+// with the rights, once for both: the kernel takes its time to tell.
+func proveFilter() error {
 	s, err := unix.Socket(unix.AF_VSOCK, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err == nil {
 		_ = unix.Close(s)
@@ -113,32 +149,40 @@ func proveFilter() error {
 	return nil
 }
 
-// everyThread compares fields of /proc/self/task/*/status.
+// everyThread compares fields of the status of each thread.
 func everyThread(want map[string]string) error {
 	threads, err := os.ReadDir("/proc/self/task")
 	if err != nil {
 		return err
 	}
 	for _, thread := range threads {
-		status, err := os.ReadFile("/proc/self/task/" + thread.Name() + "/status")
-		if err != nil {
+		if err := compare("/proc/self/task/"+thread.Name()+"/status", want); err != nil {
 			return err
 		}
-		found := 0
-		for line := range bytes.Lines(status) {
-			name, value, _ := strings.Cut(string(line), ":")
-			wanted, ok := want[name]
-			if !ok {
-				continue
-			}
-			found++
-			if value = strings.TrimSpace(value); value != wanted {
-				return fmt.Errorf("%s of thread %s is %s, not %s", name, thread.Name(), value, wanted)
-			}
+	}
+	return nil
+}
+
+// compare compares fields of a status file of /proc.
+func compare(file string, want map[string]string) error {
+	status, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	found := 0
+	for line := range bytes.Lines(status) {
+		name, value, _ := strings.Cut(string(line), ":")
+		wanted, ok := want[name]
+		if !ok {
+			continue
 		}
-		if found != len(want) {
-			return fmt.Errorf("the kernel tells %d of %d fields about thread %s", found, len(want), thread.Name())
+		found++
+		if value = strings.TrimSpace(value); value != wanted {
+			return fmt.Errorf("%s in %s is %s, not %s", name, file, value, wanted)
 		}
+	}
+	if found != len(want) {
+		return fmt.Errorf("%s has %d of %d fields", file, found, len(want))
 	}
 	return nil
 }

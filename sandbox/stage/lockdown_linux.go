@@ -76,31 +76,40 @@ func (b *before) listen() error {
 // lastCap is beyond CAP_CHECKPOINT_RESTORE (40), the newest; the kernel answers EINVAL to what it does not know.
 const lastCap = 63
 
-// dropRights takes every capability from every thread, the bounding and ambient sets included, and the way to gain
-// any.
+// noRoot are the secure bits (linux/securebits.h) under which uid 0 gets nothing at an exec, and nobody can raise an
+// ambient capability: SECBIT_NOROOT, SECBIT_NO_CAP_AMBIENT_RAISE, and their locks.
+const noRoot = 1<<0 | 1<<1 | 1<<6 | 1<<7
+
+// dropRights takes every capability from every thread, and every way to gain one. The bounding set is dropped on this
+// thread only, from which everything is started: one call for each capability on each thread would take longer than all
+// the rest of the set-up, and on the others the secure bits already say that no exec gives any.
 func dropRights() error {
 	for c := uintptr(0); c <= lastCap; c++ {
-		_, _, e := syscall.AllThreadsSyscall(unix.SYS_PRCTL, unix.PR_CAPBSET_DROP, c, 0)
-		if e == unix.EINVAL && c > unix.CAP_CHECKPOINT_RESTORE {
+		err := unix.Prctl(unix.PR_CAPBSET_DROP, c, 0, 0, 0)
+		if err == unix.EINVAL && c > unix.CAP_CHECKPOINT_RESTORE {
 			break
 		}
-		if e != 0 {
-			return fmt.Errorf("drop capability %d from the bounding set: %w", c, e)
+		if err != nil {
+			return fmt.Errorf("drop capability %d from the bounding set: %w", c, err)
 		}
-	}
-	if _, _, e := syscall.AllThreadsSyscall6(unix.SYS_PRCTL, unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0, 0); e != 0 {
-		return fmt.Errorf("clear ambient capabilities: %w", e)
 	}
 	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
 	var none [2]unix.CapUserData
-	_, _, e := syscall.AllThreadsSyscall(unix.SYS_CAPSET, uintptr(unsafe.Pointer(&header)), uintptr(unsafe.Pointer(&none)), 0)
+	for _, call := range []struct {
+		what string
+		nr   uintptr
+		args [3]uintptr
+	}{
+		{"lock secure bits", unix.SYS_PRCTL, [3]uintptr{unix.PR_SET_SECUREBITS, noRoot}},
+		{"clear ambient capabilities", unix.SYS_PRCTL, [3]uintptr{unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL}},
+		{"drop capabilities", unix.SYS_CAPSET, [3]uintptr{uintptr(unsafe.Pointer(&header)), uintptr(unsafe.Pointer(&none))}},
+		{"set no_new_privs", unix.SYS_PRCTL, [3]uintptr{unix.PR_SET_NO_NEW_PRIVS, 1}},
+	} {
+		if _, _, e := syscall.AllThreadsSyscall6(call.nr, call.args[0], call.args[1], call.args[2], 0, 0, 0); e != 0 {
+			return fmt.Errorf("%s: %w", call.what, e)
+		}
+	}
 	runtime.KeepAlive(&none)
-	if e != 0 {
-		return fmt.Errorf("drop capabilities: %w", e)
-	}
-	if _, _, e := syscall.AllThreadsSyscall6(unix.SYS_PRCTL, unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0, 0); e != 0 {
-		return fmt.Errorf("set no_new_privs: %w", e)
-	}
 	return nil
 }
 
@@ -117,7 +126,7 @@ func filter() error {
 }
 
 // errNoScopes is a kernel without what enforce-fs stands on.
-var errNoScopes = errors.New("no Landlock scopes before ABI 6 (Linux 6.12): abstract sockets and signals would reach the host")
+var errNoScopes = errors.New("this Landlock has no scopes, which came with ABI 6 (Linux 6.12): abstract sockets and signals would reach the host")
 
 // restrict puts the calling thread, and what it starts, under Landlock where the kernel has it. It is a second wall
 // behind the mounts, so enforce does without; enforce-fs needs its scopes. The other threads, the first of the process

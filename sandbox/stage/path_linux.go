@@ -49,17 +49,7 @@ func (r *root) mountPoint(name string, dir bool) (int, error) {
 	if err != nil {
 		return -1, err
 	}
-	base := path.Base(name)
-	fd, err := openBeneath(at, base)
-	if os.IsNotExist(err) {
-		if err = r.ours(at); err == nil {
-			err = makeEntry(at, base, dir)
-		}
-		if err == nil {
-			fd, err = openBeneath(at, base)
-		}
-	}
-	_ = unix.Close(at)
+	fd, err := r.enterOrMake(at, path.Base(name), dir)
 	if err != nil {
 		return -1, fmt.Errorf("mount point %q: %w", name, err)
 	}
@@ -71,32 +61,59 @@ func (r *root) mountPoint(name string, dir bool) (int, error) {
 }
 
 // parent opens the directory of a path of the cage's root, and makes it and those above on the cage's own file
-// systems.
+// systems. The handle is r's, which keeps the last one: mounts come in an order in which neighbours have the same, and
+// in which nothing is mounted over a directory once something lies below it.
 func (r *root) parent(name string) (int, error) {
+	dir := path.Dir(name)
+	if dir == r.lastDir {
+		return r.last, nil
+	}
 	at, err := unix.FcntlInt(uintptr(r.new), unix.F_DUPFD_CLOEXEC, 0)
 	if err != nil {
 		return -1, fmt.Errorf("duplicate root: %w", err)
 	}
-	for _, element := range strings.Split(strings.Trim(path.Dir(name), "/"), "/") {
+	for _, element := range strings.Split(strings.Trim(dir, "/"), "/") {
 		if element == "" {
 			continue
 		}
-		next, err := openBeneath(at, element)
-		if os.IsNotExist(err) {
-			if err = r.ours(at); err == nil {
-				err = makeEntry(at, element, true)
-			}
-			if err == nil {
-				next, err = openBeneath(at, element)
-			}
-		}
+		next, err := r.enterOrMake(at, element, true)
 		_ = unix.Close(at)
 		if err != nil {
 			return -1, fmt.Errorf("directory of %q: %w", name, err)
 		}
 		at = next
 	}
+	r.forget()
+	r.last, r.lastDir = at, dir
 	return at, nil
+}
+
+// forget closes the directory that parent keeps.
+func (r *root) forget() {
+	if r.lastDir != "" {
+		_ = unix.Close(r.last)
+		r.lastDir = ""
+	}
+}
+
+// enterOrMake opens an entry of a directory of the cage, and makes it first where that may be done.
+func (r *root) enterOrMake(dir int, name string, isDir bool) (int, error) {
+	fd, err := openBeneath(dir, name)
+	if !os.IsNotExist(err) {
+		return fd, err
+	}
+	if err := r.ours(dir); err != nil {
+		return -1, err
+	}
+	if isDir {
+		err = unix.Mkdirat(dir, name, 0o755)
+	} else {
+		err = unix.Mknodat(dir, name, unix.S_IFREG|0o444, 0)
+	}
+	if err != nil {
+		return -1, err
+	}
+	return openBeneath(dir, name)
 }
 
 // ours returns an error for a directory that is not on a file system which the stage made.
@@ -109,15 +126,4 @@ func (r *root) ours(dir int) error {
 		return fmt.Errorf("it is missing on the host, where nothing is made: %w", unix.ENOENT)
 	}
 	return nil
-}
-
-func makeEntry(dir int, name string, isDir bool) error {
-	if isDir {
-		return unix.Mkdirat(dir, name, 0o755)
-	}
-	fd, err := unix.Openat(dir, name, unix.O_CREAT|unix.O_EXCL|unix.O_WRONLY|unix.O_CLOEXEC|unix.O_NOFOLLOW, 0o444)
-	if err != nil {
-		return err
-	}
-	return unix.Close(fd)
 }

@@ -22,6 +22,8 @@ type root struct {
 	old, new int             // handles on the host's root and on the cage's
 	made     map[uint64]bool // devices of the file systems that the stage made
 	late     []int           // file systems that become read-only when everything is in its place
+	last     int             // see parent
+	lastDir  string          //
 	mask     int             // a file without content and permissions
 	caches   []Cache
 	locks    []int                 // of overlays: held as long as the cage lives
@@ -246,7 +248,6 @@ func (r *root) link(m linuxcage.Mount) error {
 	if err != nil {
 		return err
 	}
-	defer unix.Close(at)
 	if err := r.ours(at); err != nil {
 		return err
 	}
@@ -276,6 +277,7 @@ func (r *root) remember(names []string) error {
 
 // enter makes the cage's own file systems read-only and its root the process's, and lets go of the host's.
 func (r *root) enter() error {
+	r.forget()
 	for _, fd := range r.late {
 		if err := unix.MountSetattr(fd, "", unix.AT_EMPTY_PATH, &unix.MountAttr{Attr_set: attrRead}); err != nil {
 			return fmt.Errorf("make read-only: %w", err)

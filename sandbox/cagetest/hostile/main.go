@@ -4,6 +4,7 @@
 //	hostile probe NAME      does one, and writes its result to its standard error
 //	hostile reach PID       tries what one process can do to another of the same user, and writes what came of it
 //	hostile works           does what programs need to be able to do, and names it
+//	hostile job             says "up", and "continued" whenever it is
 //	hostile nothing         ends
 //	hostile victim          waits to be attacked until its standard input ends
 //
@@ -17,7 +18,9 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"os/signal"
 	"strconv"
+	"syscall"
 	"time"
 
 	"termic/sandbox/cagetest/probes"
@@ -34,6 +37,14 @@ func run(args []string) error {
 	switch {
 	case len(args) == 1 && args[0] == "works":
 		return works()
+	case len(args) == 1 && args[0] == "job":
+		again := make(chan os.Signal, 1)
+		signal.Notify(again, syscall.SIGCONT)
+		fmt.Println("up")
+		for range again {
+			fmt.Println("continued")
+		}
+		return nil
 	case len(args) == 1 && args[0] == "nothing":
 		return nil
 	case len(args) == 1 && args[0] == "victim":
