@@ -18,7 +18,7 @@ import (
 )
 
 const (
-	// maxDepth bounds the nesting of a message. Arguments may nest 32 levels (package registry) and sit two
+	// maxDepth bounds the nesting of a message. The deepest arguments of any verb nest three levels and sit two
 	// levels deep in the message; the rest is room for what clients put in _meta. It keeps hostile input
 	// from costing stack.
 	maxDepth = 64
