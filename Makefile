@@ -3,10 +3,10 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help setup build run test check demo bench soak fuzz clean
+.PHONY: help setup build run test check demo bench soak fuzz test-clients clean
 
 help: ## say what there is
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
 
 setup: ## install what is missing to build and test (YES=1: without asking)
 	@build/setup.sh git go cc node
@@ -40,6 +40,10 @@ soak: build ## run for a long time and watch what grows
 fuzz: ## each fuzz target for FUZZTIME (10s)
 	@build/setup.sh go node
 	@build/fuzz.sh
+
+test-clients: ## try real agent programs (fetches some 400 MB the first time)
+	@build/setup.sh git go node
+	@build/test-clients.sh
 
 clean: ## remove what was built; the cache of setup stays
 	rm -rf build/bin frontend/node_modules frontend/dist

@@ -1,0 +1,23 @@
+#!/usr/bin/env bash
+# test-clients.sh [--cached]: tries the endpoint with real agent programs, at the versions that build/clients pins.
+# They are large (some 400 MB each) and are fetched into the user's cache the first time; with --cached nothing is
+# fetched, and without them nothing is tried.
+set -euo pipefail
+# shellcheck source=build/env.sh
+. "$(dirname "$0")/env.sh"
+
+clients=$toolchain/clients
+cached() { [ -d "$clients/node_modules" ] && cmp -s build/clients/package-lock.json "$clients/package-lock.json"; }
+
+if ! cached; then
+  if [ "${1:-}" = --cached ]; then say 'no agent programs in the cache; make test-clients fetches and tries them'; exit 0; fi
+  say "fetching the agent programs of build/clients into $clients"
+  rm -rf "$clients"
+  mkdir -p "$clients"
+  cp build/clients/package.json build/clients/package-lock.json build/clients/.npmrc "$clients"
+  (cd "$clients" && npm ci --ignore-scripts --no-audit --no-fund --no-update-notifier >&2) || { rm -rf "$clients"; die 'could not fetch them'; }
+fi
+build/build.sh
+claude=$(echo "$clients"/node_modules/@anthropic-ai/claude-code-*/claude)
+[ -x "$claude" ] || die 'the cache holds no program for this machine'
+build/isolate.sh go run ./build/clients -claude "$claude"
