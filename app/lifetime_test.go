@@ -173,6 +173,30 @@ func TestACrashBeforeGitKnewOfTheTaskLeavesNothing(t *testing.T) {
 	r.task("half", "shell", "")
 }
 
+// The checkout is moved aside before it is removed; a crash then leaves git's record of it.
+func TestACrashWhileACheckoutWasRemovedLeavesItArchived(t *testing.T) {
+	r := newRig(t)
+	made := r.task("fix", "shell", "")
+	path := made["path"].(string)
+	if err := os.WriteFile(filepath.Join(path, "work.txt"), []byte("mine\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r.must("task_archive", `{"task":"fix","force":true}`)
+	if err := r.stop(); err != nil {
+		t.Fatal(err)
+	}
+	r.restage(made["id"].(string), task.Archived, task.Archiving)
+	runGit(t, "-C", r.repo, "worktree", "add", "-q", path, "termic/fix")
+	if err := os.Rename(path, path+".aside"); err != nil {
+		t.Fatal(err)
+	}
+	r.start()
+	r.must("task_restore", `{"task":"fix"}`)
+	if content, err := os.ReadFile(filepath.Join(path, "work.txt")); err != nil || string(content) != "mine\n" {
+		t.Errorf("%q, %v", content, err)
+	}
+}
+
 func TestACrashWhileATaskWasRestoredLeavesItArchived(t *testing.T) {
 	r := newRig(t)
 	made := r.task("fix", "shell", "")

@@ -156,12 +156,25 @@ func (s *Tasks) recover(ctx context.Context, t *task) error {
 			})
 			return err
 		}
-		_, err := s.save(t, func(r *Record) { r.Stage = Archived })
-		return err
+		return s.finishArchiving(ctx, t)
 	case Restoring:
 		return s.recoverRestoring(ctx, t)
 	}
 	return nil
+}
+
+// finishArchiving ends an archiving whose checkout had left its place: what is still there of it, and git's record,
+// go. Everything was kept before that began.
+func (s *Tasks) finishArchiving(ctx context.Context, t *task) error {
+	repo, err := s.repo(ctx, t.record)
+	if err == nil {
+		err = repo.RemoveWorktree(ctx, t.record.Dir)
+	}
+	if err != nil && !errors.Is(err, git.ErrMainWorktree) {
+		return err
+	}
+	_, err = s.save(t, func(r *Record) { r.Stage = Archived })
+	return err
 }
 
 // recoverCreating undoes a creation that never reached the agent. Directory and branch were free when the intent
