@@ -269,13 +269,27 @@ func newWorld(t *testing.T, m *cagetest.Machine) *probes.World {
 	serveUDP(t, "unixgram", w.Datagram)
 	w.Victim = victim(t)
 	shared(t, w)
-	master, slave, err := pty.Open()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _, _ = master.Close(), slave.Close() })
-	w.Terminal = slave.Name()
+	w.Terminal = hostTerminal(t)
 	return w
+}
+
+// hostTerminal opens a terminal of the host whose number no terminal of a cage has: both count from 0, each in
+// its own devpts, so that on a machine without terminals the cage's own /dev/pts/0 would bear the same name.
+func hostTerminal(t *testing.T) string {
+	t.Helper()
+	const more = 32 // than a cage of these tests opens
+	for range more + 1 {
+		master, slave, err := pty.Open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _, _ = master.Close(), slave.Close() })
+		if n, err := strconv.Atoi(strings.TrimPrefix(slave.Name(), "/dev/pts/")); err == nil && n >= more {
+			return slave.Name()
+		}
+	}
+	t.Fatal("no terminal of the host with a number of its own")
+	return ""
 }
 
 // serve answers "host" to whoever writes a byte. It returns the port of TCP.
