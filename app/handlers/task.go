@@ -49,10 +49,7 @@ func (s Services) taskStatus(_ context.Context, call registry.Call, _ verbs.Task
 	if err != nil {
 		return verbs.TaskStatusOut{}, err
 	}
-	out := verbs.TaskStatusOut{Task: s.task(record), Can: []string{}}
-	if can, err := s.Tasks.Effective(record); err == nil {
-		out.Can = can.Words()
-	}
+	out := verbs.TaskStatusOut{Task: s.task(record), Can: s.can(record)}
 	if held, _, ok := s.Book.Get(call.Caller.Grant); ok && held.Task == record.ID {
 		out.Grant = verbs.Grant{
 			Scope: held.Scope.String(), Ceiling: held.Ceiling.String(), Limit: held.Limit.Words(), Projects: []string{},
