@@ -87,9 +87,10 @@ type Machine struct {
 	Support                       launch.Support
 }
 
-// New lays out a machine below a new directory, and finds out what the real one supports.
+// New lays out a machine below a new directory, and finds out what the real one supports. See Require.
 func New(t testing.TB) *Machine {
 	t.Helper()
+	Require(t)
 	root, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
