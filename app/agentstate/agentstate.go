@@ -40,6 +40,11 @@ type Keeper struct {
 	untrusted []string
 	log       *slog.Logger
 
+	ctx       context.Context // ends with Close
+	cancel    context.CancelFunc
+	preparing sync.RWMutex // held shared by Prepare, so that Close waits for those that have begun
+	renewals  sync.WaitGroup
+
 	mu     sync.Mutex
 	tasks  map[ident.Task]*held
 	logins map[string]*vault // by agent.Cage.State
@@ -66,6 +71,7 @@ func Open(o Options) (*Keeper, error) {
 		return nil, fmt.Errorf("open agents' state: %w", err)
 	}
 	k := &Keeper{person: p, untrusted: o.Untrusted, log: o.Log, tasks: map[ident.Task]*held{}, logins: map[string]*vault{}}
+	k.ctx, k.cancel = context.WithCancel(context.Background())
 	if k.log == nil {
 		k.log = slog.New(slog.DiscardHandler)
 	}
@@ -105,6 +111,11 @@ type Plan struct {
 // What the person's machine does not have is not in the Plan; only disk errors, and a definition that is not valid,
 // fail it. A login that is near its end is renewed first, as long as ctx and a time limit allow.
 func (k *Keeper) Prepare(ctx context.Context, t Task) (_ Plan, err error) {
+	k.preparing.RLock()
+	defer k.preparing.RUnlock()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(k.ctx, cancel)()
 	h, err := k.hold(t)
 	if err != nil {
 		return Plan{}, fmt.Errorf("prepare agents' state: %w", err)
@@ -193,10 +204,15 @@ func Remove(dir string) error {
 	return nil
 }
 
-// Close stops watching logins. Tasks that are still held are released.
+// Close stops watching logins, releases the tasks that are still held, and waits for renewals that have begun.
 func (k *Keeper) Close() error {
 	k.mu.Lock()
 	k.closed = true
+	k.mu.Unlock()
+	k.cancel()
+	k.preparing.Lock()
+	defer k.preparing.Unlock()
+	k.mu.Lock()
 	var ids []ident.Task
 	for id := range k.tasks {
 		ids = append(ids, id)
@@ -206,6 +222,7 @@ func (k *Keeper) Close() error {
 	for _, id := range ids {
 		faults = append(faults, k.Release(id))
 	}
+	k.renewals.Wait()
 	return errors.Join(faults...)
 }
 

@@ -82,7 +82,7 @@ func (b *builder) login(ctx context.Context, h *held, l *layout, at paths, defin
 			in.hasLogin = true
 			b.hosts = append(b.hosts, c.hosts...)
 			b.plan.Notes = append(b.plan.Notes, c.notes...)
-			b.note("%s is logged in by a copy that cannot be renewed inside%s", title, until(c.expires, l.login.refresh != nil))
+			b.note("%s is logged in by a copy that cannot be renewed inside%s", title, until(c.expires, len(l.login.renew.args) > 0))
 			return in, nil
 		default:
 			b.plan.Notes = append(b.plan.Notes, c.notes...)

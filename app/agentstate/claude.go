@@ -1,7 +1,6 @@
 package agentstate
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"path/filepath"
@@ -26,9 +25,9 @@ var claude = &layout{
 		file: func(p person) string {
 			return filepath.Join(p.dir("CLAUDE_CONFIG_DIR", ".claude"), ".credentials.json")
 		},
-		copy:    claudeLogin,
-		early:   4 * time.Minute, // it holds a login for expired 5 minutes before its end (read in the program)
-		refresh: func(ctx context.Context, run runner) error { return run(ctx, "", "auth", "status") },
+		copy:  claudeLogin,
+		early: 4 * time.Minute, // it holds a login for expired 5 minutes before its end (read in the program)
+		renew: renewal{args: []string{"auth", "status"}},
 	},
 }
 

@@ -1,10 +1,11 @@
 package agentstate
 
 import (
-	"context"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -25,19 +26,42 @@ var codex = &layout{
 	links: map[string]string{"auth.json": "auth.json"},
 	keep:  []string{"sessions"},
 	login: login{
-		file:    func(p person) string { return filepath.Join(p.dir("CODEX_HOME", ".codex"), "auth.json") },
-		copy:    codexLogin,
-		early:   10 * time.Minute,
-		refresh: func(ctx context.Context, run runner) error { return run(ctx, codexAsks, "app-server") },
+		file:  func(p person) string { return filepath.Join(p.dir("CODEX_HOME", ".codex"), "auth.json") },
+		copy:  codexLogin,
+		early: 10 * time.Minute,
+		renew: renewal{args: []string{"app-server"}, talk: codexTalk},
 	},
 }
 
-// codexAsks makes codex app-server renew the login: newline-delimited JSON-RPC without its version field. The end of
-// the input ends the server, after its answers.
+// codexAsks makes codex app-server renew the login: newline-delimited JSON-RPC without its version field.
 const codexAsks = `{"method":"initialize","id":0,"params":{"clientInfo":{"name":"termic","title":"termic","version":"1"}}}
 {"method":"initialized"}
 {"method":"account/read","id":1,"params":{"refreshToken":true}}
 `
+
+// codexTalk asks, and waits for the answer. The server ends with its input, whatever it is doing.
+func codexTalk(stdin io.Writer, stdout io.Reader) error {
+	if _, err := io.WriteString(stdin, codexAsks); err != nil {
+		return err
+	}
+	lines := json.NewDecoder(stdout)
+	for {
+		var answer struct {
+			ID    *int64          `json:"id"`
+			Error json.RawMessage `json:"error"`
+		}
+		if err := lines.Decode(&answer); err != nil {
+			return fmt.Errorf("codex app-server: %w", err)
+		}
+		switch {
+		case answer.ID == nil || *answer.ID != 1:
+		case answer.Error != nil:
+			return errors.New("codex app-server answers account/read with an error")
+		default:
+			return nil
+		}
+	}
+}
 
 // codexRenews is after how long codex renews a login whatever its end.
 const codexRenews = 8 * 24 * time.Hour

@@ -1,7 +1,6 @@
 package agentstate
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -17,10 +16,9 @@ import (
 type login struct {
 	file func(p person) string
 	// copy returns what a cage gets of a login file; no files when there is no login in it that serves there.
-	copy func(p person, data []byte) (copied, error)
-	// refresh makes the person's own program renew the login; nil when it has no way without asking a model.
-	refresh func(ctx context.Context, run runner) error
-	early   time.Duration // before the end, from when on it is renewed
+	copy  func(p person, data []byte) (copied, error)
+	renew renewal       // zero: the program has no way but to ask a model
+	early time.Duration // before the end, from when on it is renewed
 }
 
 // copied is what a cage gets of a login.

@@ -3,6 +3,7 @@ package agentstate
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,15 +15,22 @@ import (
 	"termic/app/agent"
 )
 
-// runner runs the person's own program of an agent with arguments, and input as its standard input.
-type runner func(ctx context.Context, input string, args ...string) error
+// renewal is how the person's own program renews the login, without asking a model.
+type renewal struct {
+	args []string
+	// talk writes what the program is asked and returns when it has answered; its standard input is closed then. Nil:
+	// the arguments are all that it is told.
+	talk func(stdin io.Writer, stdout io.Reader) error
+}
 
-// renewTime is how long a program may take to renew a login: it asks its vendor once.
-const renewTime = 30 * time.Second
+// renewTime is how long a program may take. It asks its vendor once; when it is ended in the middle of that, the vendor
+// may have spent what the program did not yet write down, and the person has to log in again. So nothing but this ends
+// it: not the end of the cage that it was started for, nor that of the app.
+const renewTime = 2 * time.Minute
 
 // renew runs what renews a login: the person's own program, outside any cage, with their home and environment, in an
 // empty directory of its own, where no project tells it anything. Its output is not kept.
-func (k *Keeper) renew(ctx context.Context, l *layout, definition agent.Definition) error {
+func (k *Keeper) renew(l *layout, definition agent.Definition) error {
 	program, err := k.program(l, definition)
 	if err != nil {
 		return fmt.Errorf("renew login: %w", err)
@@ -32,20 +40,42 @@ func (k *Keeper) renew(ctx context.Context, l *layout, definition agent.Definiti
 		return fmt.Errorf("renew login: %w", err)
 	}
 	defer os.RemoveAll(dir)
-	ctx, cancel := context.WithTimeout(ctx, renewTime)
+	ctx, cancel := context.WithTimeout(context.Background(), renewTime)
 	defer cancel()
-	err = l.login.refresh(ctx, func(ctx context.Context, input string, args ...string) error {
-		cmd := exec.CommandContext(ctx, program, args...)
-		cmd.Dir, cmd.Env, cmd.Stdin = dir, k.outside(), strings.NewReader(input)
-		cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-		cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
-		cmd.WaitDelay = time.Second
-		return cmd.Run()
-	})
-	if err != nil {
+	cmd := exec.CommandContext(ctx, program, l.login.renew.args...)
+	cmd.Dir, cmd.Env = dir, k.outside()
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
+	cmd.WaitDelay = 5 * time.Second
+	if err := converse(cmd, l.login.renew.talk); err != nil {
 		return fmt.Errorf("renew login with %s: %w", program, err)
 	}
 	return nil
+}
+
+// converse runs a program that is talked with.
+func converse(cmd *exec.Cmd, talk func(io.Writer, io.Reader) error) error {
+	if talk == nil {
+		return cmd.Run()
+	}
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		return err
+	}
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	said := talk(stdin, stdout)
+	_ = stdin.Close()
+	_, _ = io.Copy(io.Discard, stdout)
+	if err := cmd.Wait(); said == nil {
+		said = err
+	}
+	return said
 }
 
 // program finds the person's program of a layout: that of the definition if it starts it by its own name.

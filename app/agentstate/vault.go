@@ -11,19 +11,19 @@ import (
 	"termic/app/agent"
 )
 
-// vault keeps the copies of one login, in as many cages as use it, like the person's.
+// vault keeps the copies of one login, in as many cages as use it, like the person's. There is one of each login, so
+// that two programs never renew it at once: the second would spend what the first was just given.
 type vault struct {
 	keeper *Keeper
 	layout *layout
 
-	renewal sync.Mutex // held while the login is renewed: two programs at once would spend one token twice
-	tried   time.Time  // when it was last tried; guarded by renewal
-
-	mu      sync.Mutex
-	dirs    map[string]agent.Definition // login directories of running cages, by whose agent
-	fault   string                      // what went wrong last, to say it once
-	stop    context.CancelFunc          // ends watch; nil when it does not run
-	stopped chan struct{}
+	mu       sync.Mutex                  // held while copies are written
+	dirs     map[string]agent.Definition // login directories of running cages, by whose agent
+	fault    string                      // what went wrong last, to say it once
+	stop     context.CancelFunc          // ends watch; nil when it does not run
+	stopped  chan struct{}
+	renewing chan struct{} // closed at the end of the renewal that runs; nil: none does
+	tried    time.Time     // when the last one began
 }
 
 // vault returns the one of a layout.
@@ -38,17 +38,20 @@ func (k *Keeper) vault(state string) *vault {
 	return v
 }
 
-// How often a login file is looked at: an agent that was answered 401 reads its copy again at its next request. And
-// how long after a renewal the next one is tried.
 const (
-	lookEvery  = time.Second
+	// lookEvery is how often a login file is looked at: an agent that was answered 401 reads its copy again at once,
+	// or at its next request.
+	lookEvery = time.Second
+	// renewAgain is how long after the begin of a renewal the next one may begin, when the first changed nothing.
 	renewAgain = time.Minute
+	// renewWait is how long a start waits for a renewal. After it the cage has the old copy, and gets the new one.
+	renewWait = 20 * time.Second
 )
 
 // join puts copies into the login directory of a cage, renewed if need be, and keeps them like the person's until leave.
 func (v *vault) join(ctx context.Context, dir string, definition agent.Definition) (copied, error) {
-	if err := v.renew(ctx, definition); err != nil {
-		v.keeper.log.Warn("login not renewed", "agent", v.layout.program, "cause", err)
+	if err := v.await(ctx, definition); err != nil {
+		return copied{}, err
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -67,6 +70,24 @@ func (v *vault) join(ctx context.Context, dir string, definition agent.Definitio
 		go v.watch(watching, v.stopped)
 	}
 	return c, nil
+}
+
+// await renews the login if need be, and waits for that.
+func (v *vault) await(ctx context.Context, definition agent.Definition) error {
+	v.mu.Lock()
+	renewing := v.renew(definition)
+	v.mu.Unlock()
+	if renewing == nil {
+		return nil
+	}
+	late := time.NewTimer(renewWait)
+	defer late.Stop()
+	select {
+	case <-renewing:
+	case <-late.C:
+	case <-ctx.Done():
+	}
+	return ctx.Err()
 }
 
 // leave ends what join began. After it nothing is written to the directory.
@@ -94,24 +115,30 @@ func (v *vault) watch(ctx context.Context, stopped chan<- struct{}) {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-			v.look(ctx)
+			v.look()
 		}
 	}
 }
 
-// look renews the login when it is near its end, and writes the copies again when the person's has changed. A login
+// look begins to renew a login that is near its end, and writes the copies again when the person's has changed. A login
 // that is gone takes the copies with it.
-func (v *vault) look(ctx context.Context) {
-	err := v.renew(ctx, v.someone())
+func (v *vault) look() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	c, readErr := v.layout.login.of(v.keeper.person)
-	err = errors.Join(err, readErr)
-	if readErr == nil {
+	if dirs := slices.Sorted(maps.Keys(v.dirs)); len(dirs) > 0 {
+		v.renew(v.dirs[dirs[0]])
+	}
+	c, err := v.layout.login.of(v.keeper.person)
+	if err == nil {
 		for dir := range v.dirs {
 			err = errors.Join(err, put(dir, c.files))
 		}
 	}
+	v.say(err)
+}
+
+// say logs an error unless it was the last one too. v.mu is held.
+func (v *vault) say(err error) {
 	fault := ""
 	if err != nil {
 		fault = err.Error()
@@ -122,28 +149,26 @@ func (v *vault) look(ctx context.Context) {
 	v.fault = fault
 }
 
-// someone returns a definition of an agent that uses the login.
-func (v *vault) someone() agent.Definition {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	for _, dir := range slices.Sorted(maps.Keys(v.dirs)) {
-		return v.dirs[dir]
-	}
-	return agent.Definition{}
-}
-
-// renew makes the person's own program renew the login, when it is near its end and the program can.
-func (v *vault) renew(ctx context.Context, definition agent.Definition) error {
-	v.renewal.Lock()
-	defer v.renewal.Unlock()
+// renew makes the person's own program begin to renew the login when it is near its end, and returns what is closed
+// when that has ended; nil when nothing runs. v.mu is held.
+func (v *vault) renew(definition agent.Definition) <-chan struct{} {
 	l := v.layout.login
+	if v.renewing != nil || len(l.renew.args) == 0 || time.Since(v.tried) < renewAgain {
+		return v.renewing
+	}
 	c, err := l.of(v.keeper.person)
-	if err != nil || l.refresh == nil || len(c.files) == 0 || c.expires.IsZero() {
-		return nil // an unreadable file is said by who reads it next
+	if err != nil || len(c.files) == 0 || c.expires.IsZero() || time.Until(c.expires) > l.early {
+		return nil // a file that cannot be read is said by who reads it next
 	}
-	if time.Until(c.expires) > l.early || time.Since(v.tried) < renewAgain {
-		return nil
-	}
-	v.tried = time.Now()
-	return v.keeper.renew(ctx, v.layout, definition)
+	v.tried, v.renewing = time.Now(), make(chan struct{})
+	done := v.renewing
+	v.keeper.renewals.Go(func() {
+		err := v.keeper.renew(v.layout, definition)
+		v.mu.Lock()
+		defer v.mu.Unlock()
+		v.say(err)
+		v.renewing = nil
+		close(done)
+	})
+	return done
 }
