@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 
+	"termic/app/agentstate"
 	"termic/app/audit"
 	"termic/app/cage"
 	"termic/app/ctl"
@@ -72,6 +73,7 @@ type app struct {
 	endpoint *endpoint
 	streams  *streams
 	tasks    *task.Tasks
+	state    *agentstate.Keeper
 }
 
 // open makes every service and gives every verb its handler.
@@ -96,8 +98,12 @@ func open(ctx context.Context, s *store.Store, sink registry.Sink, o Options) (*
 	server := &mcpserver.Server{Auth: hostAuth{book}, Version: o.Version, Log: o.Log}
 	a := &app{Options: o, store: s, book: book, endpoint: newEndpoint(s, set, book, server, o.Log), streams: newStreams()}
 	a.endpoint.withdraw() // of a run that crashed: its token is dead and its port may be another's
+	a.state, err = agentstate.Open(agentstate.Options{Environ: o.Environ, Untrusted: []string{task.Checkouts(s, set)}, Log: o.Log})
+	if err != nil {
+		return nil, err
+	}
 	a.tasks, err = task.Open(ctx, task.Tools{
-		Store: s, Projects: projects, Agents: known.Set, Settings: set, Credentials: a.endpoint, Machine: cage.NewMachine(o.Stage),
+		Store: s, Projects: projects, Agents: known.Set, Settings: set, Credentials: a.endpoint, Machine: cage.NewMachine(o.Stage), State: a.state,
 		Environ: o.Environ, CLI: o.CLI, Log: o.Log,
 	})
 	if err != nil {
@@ -132,6 +138,11 @@ func verifyAudit(s *store.Store) (string, error) {
 // serve answers until ctx ends. An endpoint that cannot serve does not keep the app from running: the person
 // needs it to put that right.
 func (a *app) serve(ctx context.Context) error {
+	defer func() {
+		if err := a.state.Close(); err != nil {
+			a.Log.Error("agents' state not given up", "cause", err)
+		}
+	}()
 	defer a.tasks.Stop()
 	defer a.endpoint.Off()
 	token := grant.NewToken()

@@ -206,6 +206,21 @@ func (e *endpoint) Task(record task.Record, limit capability.Set, own net.Listen
 	return e.url, token, true
 }
 
+// Address is where Task would say that the control plane is, or empty; it implements task.Credentials.
+func (e *endpoint) Address(record task.Record) string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	switch {
+	case !mayHold(record):
+		return ""
+	case record.Mode != capability.Enforce:
+		return e.url
+	case e.enabled:
+		return doorURL
+	}
+	return ""
+}
+
 // mayHold tells whether a task's agents hold a token at all: those without a cage do, others when the person says so.
 func mayHold(record task.Record) bool {
 	return record.Mode == capability.Off || record.Mode.Valid() && record.MCP
