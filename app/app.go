@@ -19,6 +19,7 @@ import (
 	"termic/registry"
 	"termic/registry/grant"
 	"termic/registry/verbs"
+	"termic/sandbox/capability"
 )
 
 // Options say how the app runs.
@@ -100,7 +101,7 @@ func open(ctx context.Context, s *store.Store, sink registry.Sink, o Options) (*
 	if err != nil {
 		return nil, err
 	}
-	a.router = registry.NewRouter(grant.NewGuard(book, handlers.World(projects, a.tasks)), sink, o.Log, verbs.All()...)
+	a.router = registry.NewRouter(grant.NewGuard(book, handlers.World(projects, a.tasks, support)), sink, o.Log, verbs.All()...)
 	a.router.RedactWith(book.Redact)
 	handlers.Bind(a.router, handlers.Services{
 		Projects: projects, Tasks: a.tasks, Agents: known, Settings: set, Endpoint: a.endpoint, Streams: a.streams,
@@ -112,6 +113,9 @@ func open(ctx context.Context, s *store.Store, sink registry.Sink, o Options) (*
 	server.Calls = a.router
 	return a, nil
 }
+
+// support is which axes this machine holds a task to: none, while no task runs in a cage.
+func support(capability.Mode) capability.Support { return capability.Support{} }
 
 // verifyAudit returns what is wrong with the audit log, in words.
 func verifyAudit(s *store.Store) (string, error) {

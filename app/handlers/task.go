@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"termic/app/git"
+	"termic/app/tab"
 	"termic/app/task"
 	"termic/registry"
 	"termic/registry/ident"
@@ -26,24 +27,21 @@ func (s Services) bindTasks(r *registry.Router) {
 }
 
 func (s Services) taskNew(ctx context.Context, call registry.Call, in verbs.TaskNewIn) (verbs.TaskNewOut, error) {
-	mode := capability.Off
-	if in.Cage != "" {
-		var err error
-		if mode, err = capability.ParseMode(in.Cage); err != nil {
-			return verbs.TaskNewOut{}, err
-		}
+	want := task.New{
+		Name: in.Name, Project: call.Subject.Project, Base: in.Base, Agent: in.Agent, Projects: call.Subject.Projects,
+		Live: in.Live, Prompt: in.Prompt, Creator: call.Caller.Task, Still: call.Still,
 	}
-	if len(in.Hosts)+len(in.Read)+len(in.Write) > 0 && mode == capability.Off {
-		return verbs.TaskNewOut{}, refusal.New(refusal.BadInput, "hosts and paths limit a cage, and the task would have none", "leave them out, or choose a cage")
+	if child := call.Subject.Child; child != nil { // a scoped caller's: the guard has said what it is to be
+		want.Scoped, want.Mode, want.MCP = true, child.Mode, child.Set.Control.Level() != "none"
+		want.Hosts, want.Read, want.Write, want.Env = child.Set.Network, child.Set.Read, child.Set.Write, child.Set.Env
+	} else if err := askedFor(&want, in); err != nil {
+		return verbs.TaskNewOut{}, err
 	}
-	record, delivered, err := s.Tasks.Create(ctx, task.New{
-		Name: in.Name, Project: call.Subject.Project, Base: in.Base, Agent: in.Agent, Mode: mode, MCP: in.MCP,
-		Projects: call.Subject.Projects, Live: in.Live, Prompt: in.Prompt, Creator: call.Caller.Task, Gone: call.Ended,
-	})
+	record, delivered, err := s.Tasks.Create(ctx, want)
 	if err != nil {
 		return verbs.TaskNewOut{}, err
 	}
-	out := verbs.TaskNewOut{Task: s.task(record), Delivery: "none"}
+	out := verbs.TaskNewOut{Task: s.taskFor(call, record), Delivery: "none"}
 	switch {
 	case delivered:
 		out.Delivery = "delivered"
@@ -53,20 +51,39 @@ func (s Services) taskNew(ctx context.Context, call registry.Call, in verbs.Task
 	return out, nil
 }
 
+// askedFor takes over the cage that a caller who is not scoped asks for.
+func askedFor(want *task.New, in verbs.TaskNewIn) error {
+	mode := capability.Off
+	if in.Cage != "" {
+		var err error
+		if mode, err = capability.ParseMode(in.Cage); err != nil {
+			return err
+		}
+	}
+	if len(in.Hosts)+len(in.Read)+len(in.Write) > 0 && mode == capability.Off {
+		return refusal.New(refusal.BadInput, "hosts and paths limit a cage, and the task would have none", "leave them out, or choose a cage")
+	}
+	want.Mode, want.MCP = mode, in.MCP != nil && *in.MCP
+	return nil
+}
+
 func (s Services) taskStatus(_ context.Context, call registry.Call, _ verbs.TaskStatusIn) (verbs.TaskStatusOut, error) {
 	record, err := s.record(call.Subject.Task)
 	if err != nil {
 		return verbs.TaskStatusOut{}, err
 	}
-	out := verbs.TaskStatusOut{Task: s.task(record)}
+	out := verbs.TaskStatusOut{Task: s.taskFor(call, record)}
 	if held, _, ok := s.Book.Get(call.Caller.Grant); ok && held.Task == record.ID {
 		out.Grant = verbs.Grant{
-			Scope: held.Scope.String(), Ceiling: held.Ceiling.String(), Limit: held.Limit.Words(), Projects: []string{},
+			Scope: held.Scope.String(), Ceiling: held.Ceiling.String(), Limit: held.Limit.Words(), Projects: []verbs.GrantProject{},
 		}
 		for _, id := range held.Projects {
 			if p, ok := s.Projects.Get(id); ok {
-				out.Grant.Projects = append(out.Grant.Projects, p.Name)
+				out.Grant.Projects = append(out.Grant.Projects, verbs.GrantProject{ID: string(id), Name: p.Name})
 			}
+		}
+		if _, left, ok := s.Tasks.BudgetOf(record.ID); ok && held.Scope == registry.Scoped {
+			out.Grant.Left = verbs.Budget{Depth: left.Depth, Children: left.Children, Total: left.Total, Hourly: left.Hourly}
 		}
 	}
 	return out, nil
@@ -173,8 +190,26 @@ func (s Services) record(id ident.Task) (task.Record, error) {
 	return record, nil
 }
 
-// task renders a task for callers.
+// taskFor renders a task for the caller of a call. A scoped one is shown no path but its own, and no tab that is
+// outside the cage (I7, I12).
+func (s Services) taskFor(call registry.Call, record task.Record) verbs.Task {
+	if call.Caller.Way != registry.MCP || call.Caller.Scope == registry.Full {
+		return s.task(record)
+	}
+	tabs := slices.DeleteFunc(s.Tasks.Tabs(record.ID), func(t *tab.Tab) bool { return t.Info().Outside })
+	out := s.render(record, tabs)
+	if record.ID != call.Caller.Task {
+		out.Path = ""
+	}
+	return out
+}
+
+// task renders a task for callers who see everything.
 func (s Services) task(record task.Record) verbs.Task {
+	return s.render(record, s.Tasks.Tabs(record.ID))
+}
+
+func (s Services) render(record task.Record, tabs []*tab.Tab) verbs.Task {
 	project, _ := s.Projects.Get(record.Project)
 	out := verbs.Task{
 		ID: string(record.ID), Name: record.Name, Project: string(record.Project), ProjectName: project.Name,
@@ -184,7 +219,7 @@ func (s Services) task(record task.Record) verbs.Task {
 		Created: record.Created.Format(time.RFC3339), Tabs: []verbs.Tab{},
 	}
 	main := -1
-	for i, open := range s.Tasks.Tabs(record.ID) {
+	for i, open := range tabs {
 		info := open.Info()
 		out.Tabs = append(out.Tabs, renderTab(info))
 		if main < 0 || !info.Shell && out.Tabs[main].Agent == "shell" {

@@ -37,7 +37,11 @@ func fieldsOf(t reflect.Type, schema *jsonschema.Schema) ([]field, error) {
 }
 
 func (f field) kind() (Kind, error) {
-	switch k := f.goType.Kind(); {
+	goType := f.goType
+	if goType.Kind() == reflect.Pointer && goType.Elem().Kind() == reflect.Bool { // tells "left out" from "false"
+		goType = goType.Elem()
+	}
+	switch k := goType.Kind(); {
 	case k == reflect.String:
 		return String, nil
 	case k == reflect.Bool:

@@ -33,7 +33,7 @@ type TaskNewIn struct {
 	Base     string   `json:"base,omitempty" max:"255" jsonschema:"branch, tag or commit to start from; default: the project's default branch"`
 	Agent    string   `json:"agent,omitempty" max:"32" jsonschema:"agent to start; default: the setting agents.default"`
 	Cage     string   `json:"cage,omitempty" enum:"off,monitor,enforce-fs,enforce" jsonschema:"mode of the cage; default: off"`
-	MCP      bool     `json:"mcp,omitempty" jsonschema:"let a caged agent use the control plane"`
+	MCP      *bool    `json:"mcp,omitempty" jsonschema:"let a caged agent use the control plane"`
 	Projects []string `json:"projects,omitempty" max:"64" jsonschema:"projects that its agent may create tasks in, besides its own" cli:"split"`
 	Hosts    []string `json:"hosts,omitempty" max:"256" jsonschema:"hosts that a cage lets through, as host, host:port or *.domain" cli:"flag=host"`
 	Read     []string `json:"read,omitempty" max:"256" jsonschema:"paths that a cage lets be read" cli:"flag=read,abs"`
@@ -49,7 +49,9 @@ func (in TaskNewIn) Target() registry.Target {
 		Project:  in.Project,
 		Projects: in.Projects,
 		Live:     in.Live,
-		Child:    &registry.Wish{Cage: in.Cage, MCP: in.MCP, Hosts: in.Hosts, Read: in.Read, Write: in.Write},
+		Child: &registry.Wish{
+			Name: in.Name, Cage: in.Cage, MCP: in.MCP, Hosts: in.Hosts, Read: in.Read, Write: in.Write, Projects: in.Projects != nil,
+		},
 	}
 }
 
@@ -101,10 +103,25 @@ type TaskStatusOut struct {
 
 // Grant tells a caller what it holds.
 type Grant struct {
-	Scope    string   `json:"scope" jsonschema:"scoped or full"`
-	Ceiling  string   `json:"ceiling" jsonschema:"highest class of verb that it may call"`
-	Projects []string `json:"projects" jsonschema:"names of the projects that it may act on"`
-	Limit    []string `json:"limit" jsonschema:"what its task may touch, in words"`
+	Scope    string         `json:"scope" jsonschema:"scoped or full"`
+	Ceiling  string         `json:"ceiling" jsonschema:"highest class of verb that it may call"`
+	Projects []GrantProject `json:"projects" jsonschema:"the projects that it may act on"`
+	Limit    []string       `json:"limit" jsonschema:"what its task may touch, in words"`
+	Left     Budget         `json:"left,omitzero" jsonschema:"how many tasks it may still make; only for a scoped caller"`
+}
+
+// GrantProject is a project that a caller may act on.
+type GrantProject struct {
+	ID   string `json:"id" jsonschema:"stable id of the project"`
+	Name string `json:"name" jsonschema:"name of the project"`
+}
+
+// Budget bounds the tasks that a task's agents may make.
+type Budget struct {
+	Depth    int `json:"depth" jsonschema:"generations of tasks that may descend from it"`
+	Children int `json:"children" jsonschema:"live tasks that it may have made itself"`
+	Total    int `json:"total" jsonschema:"tasks that may descend from it, archived ones included"`
+	Hourly   int `json:"hourly" jsonschema:"tasks that may descend from it and be made within an hour"`
 }
 
 var TaskStatus = registry.Define[TaskStatusIn, TaskStatusOut](registry.Verb{
