@@ -40,10 +40,10 @@ const (
 // Wish is the new task that a caller asks for, in its own words. What a caged caller leaves out is as in its own
 // task: an empty Cage, a nil MCP, a nil list. An empty list asks for nothing.
 type Wish struct {
-	Name               string
-	Cage               string
-	MCP                *bool
-	Hosts, Read, Write []string
+	Name                    string
+	Cage                    string
+	MCP                     *bool
+	Hosts, Read, Write, Env []string
 	// Projects tells that Target.Projects was given, if only as nothing.
 	Projects bool
 }

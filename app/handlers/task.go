@@ -13,7 +13,6 @@ import (
 	"termic/registry/ident"
 	"termic/registry/refusal"
 	"termic/registry/verbs"
-	"termic/sandbox/capability"
 )
 
 func (s Services) bindTasks(r *registry.Router) {
@@ -27,16 +26,11 @@ func (s Services) bindTasks(r *registry.Router) {
 }
 
 func (s Services) taskNew(ctx context.Context, call registry.Call, in verbs.TaskNewIn) (verbs.TaskNewOut, error) {
-	want := task.New{
-		Name: in.Name, Project: call.Subject.Project, Base: in.Base, Agent: in.Agent, Projects: call.Subject.Projects,
-		Live: in.Live, Prompt: in.Prompt, Creator: call.Caller.Task, Still: call.Still,
-	}
-	if child := call.Subject.Child; child != nil { // a scoped caller's: the guard has said what it is to be
-		want.Scoped, want.Mode, want.MCP = true, child.Mode, child.Set.Control.Level() != "none"
-		want.Hosts, want.Read, want.Write, want.Env = child.Set.Network, child.Set.Read, child.Set.Write, child.Set.Env
-	} else if err := askedFor(&want, in); err != nil {
+	want, err := s.wanted(call.Subject, in)
+	if err != nil {
 		return verbs.TaskNewOut{}, err
 	}
+	want.Creator, want.Still = call.Caller.Task, call.Still
 	record, delivered, err := s.Tasks.Create(ctx, want)
 	if err != nil {
 		return verbs.TaskNewOut{}, err
@@ -51,28 +45,15 @@ func (s Services) taskNew(ctx context.Context, call registry.Call, in verbs.Task
 	return out, nil
 }
 
-// askedFor takes over the cage that a caller who is not scoped asks for.
-func askedFor(want *task.New, in verbs.TaskNewIn) error {
-	mode := capability.Off
-	if in.Cage != "" {
-		var err error
-		if mode, err = capability.ParseMode(in.Cage); err != nil {
-			return err
-		}
-	}
-	if len(in.Hosts)+len(in.Read)+len(in.Write) > 0 && mode == capability.Off {
-		return refusal.New(refusal.BadInput, "hosts and paths limit a cage, and the task would have none", "leave them out, or choose a cage")
-	}
-	want.Mode, want.MCP = mode, in.MCP != nil && *in.MCP
-	return nil
-}
-
 func (s Services) taskStatus(_ context.Context, call registry.Call, _ verbs.TaskStatusIn) (verbs.TaskStatusOut, error) {
 	record, err := s.record(call.Subject.Task)
 	if err != nil {
 		return verbs.TaskStatusOut{}, err
 	}
-	out := verbs.TaskStatusOut{Task: s.taskFor(call, record)}
+	out := verbs.TaskStatusOut{Task: s.taskFor(call, record), Can: []string{}}
+	if can, err := s.Tasks.Effective(record); err == nil && seesCage(call, record) {
+		out.Can = can.Words()
+	}
 	if held, _, ok := s.Book.Get(call.Caller.Grant); ok && held.Task == record.ID {
 		out.Grant = verbs.Grant{
 			Scope: held.Scope.String(), Ceiling: held.Ceiling.String(), Limit: held.Limit.Words(), Projects: []verbs.GrantProject{},
@@ -190,16 +171,21 @@ func (s Services) record(id ident.Task) (task.Record, error) {
 	return record, nil
 }
 
-// taskFor renders a task for the caller of a call. A scoped one is shown no path but its own, and no tab that is
-// outside the cage (I7, I12).
+// seesCage tells whether the caller of a call is shown what a task's cage lets through, and where its checkout is: a
+// scoped one only of its own task. The person may have changed another's since it was made (I12).
+func seesCage(call registry.Call, record task.Record) bool {
+	return call.Caller.Scope == registry.Full || record.ID == call.Caller.Task
+}
+
+// taskFor renders a task for the caller of a call. A scoped one is shown no tab outside the cage (I7).
 func (s Services) taskFor(call registry.Call, record task.Record) verbs.Task {
-	if call.Caller.Way != registry.MCP || call.Caller.Scope == registry.Full {
+	if call.Caller.Scope == registry.Full {
 		return s.task(record)
 	}
 	tabs := slices.DeleteFunc(s.Tasks.Tabs(record.ID), func(t *tab.Tab) bool { return t.Info().Outside })
 	out := s.render(record, tabs)
-	if record.ID != call.Caller.Task {
-		out.Path = ""
+	if !seesCage(call, record) {
+		out.Path, out.Projects, out.Hosts, out.Read, out.Write, out.Env = "", nil, nil, nil, nil, nil
 	}
 	return out
 }
@@ -215,8 +201,12 @@ func (s Services) render(record task.Record, tabs []*tab.Tab) verbs.Task {
 		ID: string(record.ID), Name: record.Name, Project: string(record.Project), ProjectName: project.Name,
 		Branch: record.Branch, Base: string(record.Base), Path: record.Dir, Agent: record.Agent,
 		Cage: record.Mode.String(), MCP: record.MCP, Live: !record.OwnCheckout, Archived: record.Stage == task.Archived,
+		Hosts: record.Hosts.Items(), Read: record.Read.Items(), Write: record.Write.Items(), Env: record.Env.Items(),
 		State: "none", Signal: "none", Creator: string(record.Creator),
 		Created: record.Created.Format(time.RFC3339), Tabs: []verbs.Tab{},
+	}
+	for _, id := range record.Projects {
+		out.Projects = append(out.Projects, string(id))
 	}
 	main := -1
 	for i, open := range tabs {

@@ -22,7 +22,7 @@ const maxTabs = 32
 
 // OpenTab opens another terminal in a task. opener is the task whose token asks for it; still is asked, with the
 // task's life locked, whether it may be opened as things are then.
-func (s *Tasks) OpenTab(id ident.Task, agentID, name string, opener ident.Task, still func() error) (*tab.Tab, error) {
+func (s *Tasks) OpenTab(ctx context.Context, id ident.Task, agentID, name string, opener ident.Task, still func() error) (*tab.Tab, error) {
 	if name != "" {
 		if err := ident.CheckName(name); err != nil {
 			return nil, refusal.New(refusal.BadInput, err.Error(), "choose another name")
@@ -40,7 +40,7 @@ func (s *Tasks) OpenTab(id ident.Task, agentID, name string, opener ident.Task, 
 	if err := still(); err != nil {
 		return nil, err
 	}
-	opened, _, err := s.openTab(t, definition, tabWish{name: name, opener: opener})
+	opened, _, err := s.openTab(ctx, t, definition, tabWish{name: name, opener: opener})
 	return opened, err
 }
 
@@ -52,24 +52,29 @@ type tabWish struct {
 	still  func() error // as in tab.Send, for the prompt
 }
 
-// openTab starts an agent in a task whose life is locked.
-func (s *Tasks) openTab(t *task, definition agent.Definition, want tabWish) (*tab.Tab, bool, error) {
+// openTab starts an agent in a task whose life is locked: in its cage, when it has one.
+func (s *Tasks) openTab(ctx context.Context, t *task, definition agent.Definition, want tabWish) (*tab.Tab, bool, error) {
 	name, err := s.admitTab(t, definition, want.name)
 	if err != nil {
 		return nil, false, err
 	}
-	env := s.environment(t.record)
-	program, err := agent.Find(definition, agent.WhereIn(env))
+	place, err := s.placeOf(ctx, t)
 	if err != nil {
 		return nil, false, err
 	}
-	argv, extra, passed, err := definition.Launch(agent.LaunchOptions{Program: program, Prompt: want.prompt, Dir: t.record.Dir})
+	program, err := agent.Find(definition, agent.WhereIn(place.env))
+	if err != nil {
+		return nil, false, err
+	}
+	argv, extra, passed, err := definition.Launch(agent.LaunchOptions{
+		Program: program, Prompt: want.prompt, Dir: t.record.Dir, Caged: t.record.Mode.Caged(),
+	})
 	if err != nil {
 		return nil, false, fmt.Errorf("start agent %s: %w", definition.ID, err)
 	}
 	opened, err := tab.Open(tab.Spec{
 		ID: ident.NewTab(), Task: t.record.ID, Name: name, Agent: definition,
-		Argv: argv, Env: append(env, extra...), Dir: t.record.Dir, Size: firstSize,
+		Argv: argv, Env: append(place.env, extra...), Dir: t.record.Dir, Size: firstSize, Start: place.start,
 		Scrollback: s.Settings.Int(settings.Scrollback), Prompted: passed,
 		Opener: want.opener,
 	}, s.Log.Warn)

@@ -69,6 +69,11 @@ func inherit(own Task, subject registry.Subject, wish registry.Wish) (capability
 		child.Set.Write = list
 		set(fail)
 	}
+	if wish.Env != nil {
+		list, fail := capability.NamesOf(wish.Env...)
+		child.Set.Env = list
+		set(fail)
+	}
 	child.Set.Bypass = capability.Bypass(child.Mode.Caged())
 	control, fail := childControl(own, subject, wish)
 	child.Set.Control = control
