@@ -104,7 +104,7 @@ func (s *Server) list(caller registry.Caller, params map[string]json.RawMessage)
 	}
 	tools := []json.RawMessage{}
 	for _, verb := range s.Calls.Verbs(caller) {
-		tool, failure := s.tool(verb)
+		tool, failure := s.tool(toolFor{verb, verb.Class > caller.Ceiling})
 		if failure != nil {
 			return nil, failure
 		}
@@ -113,17 +113,27 @@ func (s *Server) list(caller registry.Caller, params map[string]json.RawMessage)
 	return s.encode(listResult{s.cached(), tools})
 }
 
+// toolFor is a verb as a caller sees it: one above its ceiling is listed, and says so.
+type toolFor struct {
+	verb     *registry.Verb
+	disabled bool
+}
+
 // tool returns a verb as a tool. Verbs never change, so each is rendered once.
-func (s *Server) tool(verb *registry.Verb) (json.RawMessage, *jsonrpc.Error) {
-	if tool, ok := s.tools.Load(verb); ok {
+func (s *Server) tool(key toolFor) (json.RawMessage, *jsonrpc.Error) {
+	if tool, ok := s.tools.Load(key); ok {
 		return tool.(json.RawMessage), nil
 	}
-	tool, err := json.Marshal(render.Tools([]*registry.Verb{verb})[0])
+	rendered := render.Tools([]*registry.Verb{key.verb})[0]
+	if key.disabled {
+		rendered = rendered.Disabled()
+	}
+	tool, err := json.Marshal(rendered)
 	if err != nil {
-		s.log().Error("render a tool", "verb", verb.Name, "cause", err)
+		s.log().Error("render a tool", "verb", key.verb.Name, "cause", err)
 		return nil, jsonrpc.ErrInternal
 	}
-	s.tools.Store(verb, json.RawMessage(tool))
+	s.tools.Store(key, json.RawMessage(tool))
 	return tool, nil
 }
 

@@ -208,7 +208,7 @@ func (s *Tasks) Rename(id ident.Task, name string) (Record, error) {
 		return Record{}, refusal.New(refusal.BadInput, err.Error(), "choose another name")
 	}
 	s.mu.RLock()
-	taken := s.taken(t.record.Project, name, id)
+	taken := s.taken(t.record, name)
 	s.mu.RUnlock()
 	if taken {
 		return Record{}, nameTaken(name)
@@ -216,12 +216,13 @@ func (s *Tasks) Rename(id ident.Task, name string) (Record, error) {
 	return s.save(t, func(r *Record) { r.Name = name })
 }
 
-// taken tells whether a live task of the project other than self has the name; s.mu is held. Names that
+// taken tells whether another live task of self's project and namespace has the name; s.mu is held. Names that
 // differ only in case would share a directory on some file systems.
-func (s *Tasks) taken(project ident.Project, name string, self ident.Task) bool {
+func (s *Tasks) taken(self Record, name string) bool {
 	for _, other := range s.tasks {
 		r := other.record
-		if r.ID != self && r.Project == project && r.Stage != Archived && strings.EqualFold(r.Name, name) {
+		beside := r.ID != self.ID && r.Project == self.Project && r.Namespace == self.Namespace
+		if beside && r.Stage != Archived && strings.EqualFold(r.Name, name) {
 			return true
 		}
 	}

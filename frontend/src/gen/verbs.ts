@@ -49,6 +49,8 @@ export interface Tab {
   since: string;
   /** texts that wait for the agent to be ready */
   queued: number;
+  /** texts that waited and were not delivered, since their sender might no longer send them */
+  dropped?: number;
   /** exit status, once exited and not zero */
   exit?: number;
 }
@@ -156,15 +158,35 @@ export interface TaskStatusIn {
   task?: string;
 }
 
+export interface GrantProject {
+  /** stable id of the project */
+  id: string;
+  /** name of the project */
+  name: string;
+}
+
+export interface Budget {
+  /** generations of tasks that may descend from it */
+  depth: number;
+  /** live tasks that it may have made itself */
+  children: number;
+  /** tasks that may descend from it, archived ones included */
+  total: number;
+  /** tasks that may descend from it and be made within an hour */
+  hourly: number;
+}
+
 export interface Grant {
   /** scoped or full */
   scope: string;
   /** highest class of verb that it may call */
   ceiling: string;
-  /** names of the projects that it may act on */
-  projects: string[];
+  /** the projects that it may act on */
+  projects: GrantProject[];
   /** what its task may touch, in words */
   limit: string[];
+  /** how many tasks it may still make; only for a scoped caller */
+  left?: Budget;
 }
 
 export interface TaskStatusOut {
