@@ -103,10 +103,13 @@ type recorder struct {
 	events []string
 }
 
-func (r *recorder) Header() http.Header         { return r.header }
-func (r *recorder) WriteHeader(int)             {}
-func (r *recorder) Write(p []byte) (int, error) { r.events = append(r.events, string(p)); return len(p), nil }
-func (r *recorder) Flush()                      {}
+func (r *recorder) Header() http.Header { return r.header }
+func (r *recorder) WriteHeader(int)     {}
+func (r *recorder) Write(p []byte) (int, error) {
+	r.events = append(r.events, string(p))
+	return len(p), nil
+}
+func (r *recorder) Flush() {}
 
 func TestReportsHaveARateAndOnlyGrow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
