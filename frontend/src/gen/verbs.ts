@@ -12,9 +12,9 @@ export interface TaskNewIn {
   base?: string;
   /** agent to start; default: the setting agents.default */
   agent?: string;
-  /** mode of the cage; default: off */
+  /** mode of the cage; default: as the project's settings say, else off */
   cage?: "off" | "monitor" | "enforce-fs" | "enforce";
-  /** let a caged agent use the control plane */
+  /** let a caged agent use the control plane; default: as the project's settings say, else not */
   mcp?: boolean;
   /** projects that its agent may create tasks in, besides its own */
   projects?: string[];
@@ -24,6 +24,8 @@ export interface TaskNewIn {
   read?: string[];
   /** paths that a cage lets be written */
   write?: string[];
+  /** variables of the person's environment that a cage passes */
+  env?: string[];
   /** first prompt for the agent, delivered when it is ready */
   prompt?: string;
   /** work in the project's own checkout; only the person may */
@@ -72,6 +74,16 @@ export interface Task {
   cage: "off" | "monitor" | "enforce-fs" | "enforce";
   /** whether a caged agent of the task may use the control plane */
   mcp: boolean;
+  /** ids of the projects besides its own that its agent may create tasks in */
+  projects?: string[];
+  /** hosts that its cage lets through */
+  hosts?: string[];
+  /** paths that its cage lets be read */
+  read?: string[];
+  /** paths that its cage lets be written */
+  write?: string[];
+  /** variables of the person's environment that its cage passes */
+  env?: string[];
   /** works in the project's own checkout instead of one of its own */
   live: boolean;
   /** archived: no checkout, no tabs, can be restored */
@@ -158,6 +170,8 @@ export interface Grant {
 export interface TaskStatusOut {
   /** the task */
   task: Task;
+  /** what the task can touch on this machine, in words */
+  can: string[];
   /** what the caller may do; only when a task asks about itself */
   grant?: Grant;
 }
