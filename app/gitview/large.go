@@ -18,7 +18,7 @@ import (
 	"strings"
 
 	"termic/app/git"
-	"termic/app/gitview/safefile"
+	"termic/app/safefile"
 )
 
 // maxPointer is the size from which a blob is no pointer (git-lfs, docs/spec.md: "MUST be less than 1024 bytes").

@@ -12,7 +12,7 @@ import (
 	"slices"
 	"strings"
 
-	"termic/app/gitview/safefile"
+	"termic/app/safefile"
 )
 
 const (

@@ -10,7 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"termic/app/gitview/safefile"
+	"termic/app/safefile"
 )
 
 const (
