@@ -47,6 +47,9 @@ func checkProperties(t *testing.T, src string, path []string, mustTake bool) {
 	before, parseErr := parse([]byte(src))
 	out, made, err := Set([]byte(src), path, entry)
 	if parseErr != nil {
+		if mustTake {
+			t.Fatal(parseErr)
+		}
 		var where *Error
 		if !errors.As(err, &where) || where.Line < 1 || where.Column < 1 {
 			t.Errorf("an unparsable document: %q, %v", out, err)

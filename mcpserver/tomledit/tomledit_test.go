@@ -63,6 +63,9 @@ func checkPair(t *testing.T, src string, mustTake bool, path []string, set, drop
 	before, parseErr := parse([]byte(src))
 	out, err := set([]byte(src))
 	if parseErr != nil {
+		if mustTake {
+			t.Fatal(parseErr)
+		}
 		var where *Error
 		if !errors.As(err, &where) || where.Line < 1 || where.Column < 1 {
 			t.Errorf("an unparsable document: %q, %v", out, err)
