@@ -8,6 +8,7 @@ import (
 	"log/slog"
 
 	"termic/app/audit"
+	"termic/app/cage"
 	"termic/app/ctl"
 	"termic/app/git"
 	"termic/app/handlers"
@@ -28,7 +29,9 @@ type Options struct {
 	// Environ is what new tabs start from.
 	Environ []string
 	// CLI is the path of the termic program, for tabs.
-	CLI     string
+	CLI string
+	// Stage is the path of the stage program, which makes cages.
+	Stage   string
 	Version string
 	Log     *slog.Logger
 	// Ready, when set, is called once everything serves, with the endpoint's address or why there is none.
@@ -94,7 +97,7 @@ func open(ctx context.Context, s *store.Store, sink registry.Sink, o Options) (*
 	a := &app{Options: o, store: s, book: book, endpoint: newEndpoint(s, set, book, server, o.Log), streams: newStreams()}
 	a.endpoint.withdraw() // of a run that crashed: its token is dead and its port may be another's
 	a.tasks, err = task.Open(ctx, task.Tools{
-		Store: s, Projects: projects, Agents: known.Set, Settings: set, Credentials: a.endpoint,
+		Store: s, Projects: projects, Agents: known.Set, Settings: set, Credentials: a.endpoint, Machine: cage.NewMachine(o.Stage),
 		Environ: o.Environ, CLI: o.CLI, Log: o.Log,
 	})
 	if err != nil {
@@ -109,7 +112,7 @@ func open(ctx context.Context, s *store.Store, sink registry.Sink, o Options) (*
 	if missing := a.router.Unbound(); len(missing) > 0 {
 		return nil, fmt.Errorf("verbs without a handler: %v", missing)
 	}
-	server.Calls = a.router
+	server.Calls = a.router // before the first listener serves, the host's or a cage's
 	return a, nil
 }
 

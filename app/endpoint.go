@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"strconv"
 	"sync"
 	"time"
@@ -42,14 +43,16 @@ type endpoint struct {
 	// switching is held while the endpoint is switched, so that two switches never mix. Taken before mu.
 	switching sync.Mutex
 
-	mu     sync.Mutex
-	url    string                // empty while nothing serves
-	why    string                // why it does not serve although it should
-	tokens map[ident.Task]string // of the tasks that got one since the port was bound
+	mu      sync.Mutex
+	enabled bool                  // the control plane is on; the host's port may be taken all the same
+	url     string                // empty while nothing serves
+	why     string                // why it does not serve although it should
+	tokens  map[ident.Task]string // of the tasks that got one since the port was bound
+	doors   map[ident.Task]*door  // inside cages
 }
 
 func newEndpoint(s *store.Store, set *settings.Settings, book *grant.Book, server *mcpserver.Server, log *slog.Logger) *endpoint {
-	e := &endpoint{store: s, settings: set, book: book, log: log, server: &mcpserver.Endpoint{Server: server}}
+	e := &endpoint{store: s, settings: set, book: book, log: log, server: &mcpserver.Endpoint{Server: server}, doors: map[ident.Task]*door{}}
 	e.server.Ended = func(err error) {
 		e.log.Error("endpoint ended", "cause", err)
 		e.switching.Lock()
@@ -64,9 +67,12 @@ func (e *endpoint) Apply(ctx context.Context) error {
 	e.switching.Lock()
 	defer e.switching.Unlock()
 	if !e.settings.Bool(settings.MCPEnabled) {
-		e.stop("")
+		e.shut()
 		return nil
 	}
+	e.mu.Lock()
+	e.enabled = true
+	e.mu.Unlock()
 	port, err := e.port()
 	if err != nil {
 		return err
@@ -134,8 +140,15 @@ const stopTimeout = 5 * time.Second
 // The tokens end before anything is waited for.
 func (e *endpoint) Off() {
 	e.revokeAll("")
+	e.closeDoors()
 	e.switching.Lock()
 	defer e.switching.Unlock()
+	e.shut()
+}
+
+// shut ends the control plane everywhere; e.switching is held.
+func (e *endpoint) shut() {
+	e.closeDoors()
 	e.stop("")
 }
 
@@ -175,30 +188,50 @@ func (e *endpoint) State() (url, why string) {
 	return e.url, e.why
 }
 
-// Task returns what a task's agents need for the control plane; it implements task.Credentials. Only a task
-// without a cage gets a token: it is a full one, which may never be inside a cage (I2).
-func (e *endpoint) Task(record task.Record) (url, token string, ok bool) {
+// Task returns what a task's agents need for the control plane; it implements task.Credentials. A full token is for a
+// task without a cage only: it may never be inside one (I2).
+func (e *endpoint) Task(record task.Record, limit capability.Set, own net.Listener) (url, token string, ok bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.url == "" || record.Mode != capability.Off {
+	if own != nil {
+		return e.openDoor(record, limit, own)
+	}
+	if e.url == "" || !mayHold(record) || record.Mode == capability.Enforce { // whose token is valid in its own cage only
 		return "", "", false
 	}
 	if token = e.tokens[record.ID]; token == "" {
-		token, _ = e.book.Issue(grant.Grant{
-			Task: record.ID, Projects: append([]ident.Project{record.Project}, record.Projects...),
-			Scope: registry.Full, Ceiling: registry.Destructive, Limit: capability.Unbounded(), Channel: grant.HostPort, Name: "task",
-		})
+		token, _ = e.book.Issue(grantOf(record, limit, grant.HostPort))
 		e.tokens[record.ID] = token
 	}
 	return e.url, token, true
 }
 
-// Revoke ends a task's token; it implements task.Credentials.
+// mayHold tells whether a task's agents hold a token at all: those without a cage do, others when the person says so.
+func mayHold(record task.Record) bool {
+	return record.Mode == capability.Off || record.Mode.Valid() && record.MCP
+}
+
+// grantOf is what a task's token stands for.
+func grantOf(record task.Record, limit capability.Set, channel grant.Channel) grant.Grant {
+	g := grant.Grant{
+		Task: record.ID, Projects: append([]ident.Project{record.Project}, record.Projects...),
+		Scope: registry.Scoped, Ceiling: registry.Destructive, Limit: limit, Channel: channel, Name: "task",
+	}
+	if record.Mode == capability.Off {
+		g.Scope = registry.Full
+	}
+	return g
+}
+
+// Revoke ends a task's token and closes its cage's door; it implements task.Credentials.
 func (e *endpoint) Revoke(id ident.Task) {
 	e.mu.Lock()
-	defer e.mu.Unlock()
 	delete(e.tokens, id)
 	e.book.Revoke(func(g grant.Grant) bool { return g.Task == id })
+	shut := e.doors[id]
+	delete(e.doors, id)
+	e.mu.Unlock()
+	shut.close(e.log)
 }
 
 // hostAuth is the book as the host listener sees it: tokens that are valid on another channel are unknown here.

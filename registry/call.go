@@ -38,9 +38,9 @@ const (
 
 // Wish is the cage that a caller asks for, in its own words.
 type Wish struct {
-	Cage               string
-	MCP                bool
-	Hosts, Read, Write []string
+	Cage                    string
+	MCP                     *bool // nil: not said
+	Hosts, Read, Write, Env []string
 }
 
 // Targeted is implemented by the arguments of verbs that name a target.

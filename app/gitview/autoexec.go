@@ -16,7 +16,7 @@ import (
 	"strings"
 
 	"termic/app/git"
-	"termic/app/gitview/safefile"
+	"termic/app/safefile"
 )
 
 // Exec is a place in a checkout that programs of the person run, or read for what to run, without being told to.

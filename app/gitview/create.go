@@ -16,7 +16,7 @@ import (
 	"unicode/utf8"
 
 	"termic/app/git"
-	"termic/app/gitview/safefile"
+	"termic/app/safefile"
 )
 
 // Options say what a private git directory knows besides the task's own branch.

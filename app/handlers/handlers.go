@@ -59,6 +59,7 @@ type Services struct {
 func Bind(r *registry.Router, s Services) {
 	s.bindTasks(r)
 	s.bindTabs(r)
+	s.bindCages(r)
 	s.bindProjects(r)
 	s.bindAgents(r)
 	s.bindSettings(r)

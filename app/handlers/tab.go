@@ -74,12 +74,12 @@ func (s Services) taskLog(_ context.Context, call registry.Call, in verbs.TaskLo
 	return verbs.TaskLogOut{Tab: string(call.Subject.Tab), Text: text, Truncated: more}, nil
 }
 
-func (s Services) taskTab(_ context.Context, call registry.Call, in verbs.TaskTabIn) (verbs.TabOut, error) {
+func (s Services) taskTab(ctx context.Context, call registry.Call, in verbs.TaskTabIn) (verbs.TabOut, error) {
 	agentID := in.Agent
 	if agentID == "" {
 		agentID = "shell"
 	}
-	open, err := s.Tasks.OpenTab(call.Subject.Task, agentID, in.Name)
+	open, err := s.Tasks.OpenTab(ctx, call.Subject.Task, agentID, in.Name)
 	if err != nil {
 		return verbs.TabOut{}, err
 	}

@@ -12,7 +12,6 @@ import (
 	"termic/registry/ident"
 	"termic/registry/refusal"
 	"termic/registry/verbs"
-	"termic/sandbox/capability"
 )
 
 func (s Services) bindTasks(r *registry.Router) {
@@ -26,20 +25,12 @@ func (s Services) bindTasks(r *registry.Router) {
 }
 
 func (s Services) taskNew(ctx context.Context, call registry.Call, in verbs.TaskNewIn) (verbs.TaskNewOut, error) {
-	mode := capability.Off
-	if in.Cage != "" {
-		var err error
-		if mode, err = capability.ParseMode(in.Cage); err != nil {
-			return verbs.TaskNewOut{}, err
-		}
+	want, err := s.wanted(call.Subject, in)
+	if err != nil {
+		return verbs.TaskNewOut{}, err
 	}
-	if len(in.Hosts)+len(in.Read)+len(in.Write) > 0 && mode == capability.Off {
-		return verbs.TaskNewOut{}, refusal.New(refusal.BadInput, "hosts and paths limit a cage, and the task would have none", "leave them out, or choose a cage")
-	}
-	record, delivered, err := s.Tasks.Create(ctx, task.New{
-		Name: in.Name, Project: call.Subject.Project, Base: in.Base, Agent: in.Agent, Mode: mode, MCP: in.MCP,
-		Projects: call.Subject.Projects, Live: in.Live, Prompt: in.Prompt, Creator: call.Caller.Task, Gone: call.Ended,
-	})
+	want.Creator, want.Gone = call.Caller.Task, call.Ended
+	record, delivered, err := s.Tasks.Create(ctx, want)
 	if err != nil {
 		return verbs.TaskNewOut{}, err
 	}
@@ -58,7 +49,7 @@ func (s Services) taskStatus(_ context.Context, call registry.Call, _ verbs.Task
 	if err != nil {
 		return verbs.TaskStatusOut{}, err
 	}
-	out := verbs.TaskStatusOut{Task: s.task(record)}
+	out := verbs.TaskStatusOut{Task: s.task(record), Can: s.can(record)}
 	if held, _, ok := s.Book.Get(call.Caller.Grant); ok && held.Task == record.ID {
 		out.Grant = verbs.Grant{
 			Scope: held.Scope.String(), Ceiling: held.Ceiling.String(), Limit: held.Limit.Words(), Projects: []string{},
@@ -180,8 +171,12 @@ func (s Services) task(record task.Record) verbs.Task {
 		ID: string(record.ID), Name: record.Name, Project: string(record.Project), ProjectName: project.Name,
 		Branch: record.Branch, Base: string(record.Base), Path: record.Dir, Agent: record.Agent,
 		Cage: record.Mode.String(), MCP: record.MCP, Live: !record.OwnCheckout, Archived: record.Stage == task.Archived,
+		Hosts: record.Hosts.Items(), Read: record.Read.Items(), Write: record.Write.Items(), Env: record.Env.Items(),
 		State: "none", Signal: "none", Creator: string(record.Creator),
 		Created: record.Created.Format(time.RFC3339), Tabs: []verbs.Tab{},
+	}
+	for _, id := range record.Projects {
+		out.Projects = append(out.Projects, string(id))
 	}
 	main := -1
 	for i, open := range s.Tasks.Tabs(record.ID) {

@@ -29,6 +29,9 @@ type Spec struct {
 	Env  []string
 	Dir  string
 	Size pty.Size
+	// Start puts the program on a terminal in the task's cage. Nil starts it outside any: whoever makes a Spec says
+	// which, and a cage that fails is an error, never the other way.
+	Start func(Spec) (*pty.Session, error)
 	// Scrollback is how many lines above the screen are kept.
 	Scrollback int
 	// Version is what the terminal says of itself to programs that ask.
@@ -87,7 +90,9 @@ const maxReplies = 64
 
 // Open starts the program of spec on a terminal of its own.
 func Open(spec Spec, log func(msg string, args ...any)) (*Tab, error) {
-	cmd := &exec.Cmd{Path: spec.Argv[0], Args: spec.Argv, Env: spec.Env, Dir: spec.Dir}
+	if spec.Start == nil {
+		spec.Start = startOutside
+	}
 	t := &Tab{
 		spec: spec, log: log,
 		machine:  settle.New(spec.Agent.Settle),
@@ -102,7 +107,7 @@ func Open(spec Spec, log func(msg string, args ...any)) (*Tab, error) {
 	})
 	t.tick = time.AfterFunc(time.Hour, t.onTick)
 	t.tick.Stop()
-	session, err := pty.Start(cmd, spec.Size)
+	session, err := spec.Start(spec)
 	if err != nil {
 		return nil, fmt.Errorf("open tab: %w", err)
 	}
@@ -118,6 +123,11 @@ func Open(spec Spec, log func(msg string, args ...any)) (*Tab, error) {
 	go t.run()
 	go t.pump()
 	return t, nil
+}
+
+// startOutside runs the program as the person's own shell would.
+func startOutside(spec Spec) (*pty.Session, error) {
+	return pty.Start(&exec.Cmd{Path: spec.Argv[0], Args: spec.Argv, Env: spec.Env, Dir: spec.Dir}, spec.Size)
 }
 
 // ID returns the tab's id.

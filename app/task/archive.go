@@ -60,10 +60,11 @@ func (s *Tasks) Archive(ctx context.Context, id ident.Task, force bool) (Record,
 	return s.save(t, func(r *Record) { r.Stage, r.Trouble = Archived, "" })
 }
 
-// end takes a task's token and ends its tabs.
+// end takes a task's token and ends its tabs and its cage.
 func (s *Tasks) end(t *task) {
 	s.Credentials.Revoke(t.record.ID)
 	s.closeTabs(t)
+	s.killCage(t)
 }
 
 // working names the tabs whose agents have not settled.

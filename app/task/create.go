@@ -26,6 +26,10 @@ type New struct {
 	Mode     capability.Mode
 	MCP      bool
 	Projects []ident.Project
+	Hosts    capability.Hosts
+	Read     capability.Paths
+	Write    capability.Paths
+	Env      capability.Names
 	Live     bool
 	Prompt   string
 	Creator  ident.Task
@@ -70,9 +74,9 @@ func (s *Tasks) Create(ctx context.Context, want New) (record Record, delivered 
 	if record, err = s.save(t, func(r *Record) { r.Stage = Live }); err != nil {
 		return Record{}, false, undo(err)
 	}
-	_, delivered, err = s.openTab(t, definition, "", want.Prompt, want.Gone)
+	_, delivered, err = s.openTab(ctx, t, definition, "", want.Prompt, want.Gone)
 	if err != nil {
-		s.Credentials.Revoke(record.ID)
+		s.end(t)
 		return Record{}, false, undo(err)
 	}
 	return record, delivered, nil
@@ -83,13 +87,33 @@ func (s *Tasks) admit(want *New) (agent.Definition, error) {
 	if err := ident.CheckName(want.Name); err != nil {
 		return agent.Definition{}, refusal.New(refusal.BadInput, err.Error(), "choose another name")
 	}
-	if want.Mode != capability.Off {
-		return agent.Definition{}, refusal.Newf(refusal.Unsupported, "create the task with cage off", "this version has no cage: mode %s cannot be enforced", want.Mode)
+	if err := s.admitCage(*want); err != nil {
+		return agent.Definition{}, err
 	}
 	if want.Agent == "" {
 		want.Agent = s.Settings.Get(settings.DefaultAgent)
 	}
 	return s.runnable(want.Agent)
+}
+
+// unlimited tells that nothing was asked for of a cage.
+func (want New) unlimited() bool {
+	return capability.Set{Network: want.Hosts, Read: want.Read, Write: want.Write, Env: want.Env}.Equal(capability.Set{})
+}
+
+// admitCage refuses a cage that this machine does not have, and limits that would limit nothing.
+func (s *Tasks) admitCage(want New) error {
+	switch {
+	case want.Mode.Caged() && want.Live:
+		return refusal.New(refusal.Conflict, "the project's own checkout cannot be caged: what an agent writes there runs outside at once", "leave live out, or choose cage off")
+	case want.Mode == capability.Off && want.MCP:
+		return refusal.New(refusal.BadInput, "a task without a cage has the control plane anyway", "leave mcp out, or choose a cage")
+	case !want.Mode.Caged() && !want.unlimited():
+		return refusal.New(refusal.BadInput, "hosts, paths and variables belong to a cage, and the task would have none", "leave them out, or choose a cage")
+	case want.Mode == capability.EnforceFS && len(want.Hosts.Items()) > 0:
+		return refusal.New(refusal.BadInput, "cage enforce-fs leaves the network open, so hosts would limit nothing", "leave them out, or choose enforce")
+	}
+	return s.Machine.Check(want.Mode)
 }
 
 // runnable returns an agent's definition when its program is there.
@@ -115,6 +139,7 @@ func (s *Tasks) reserve(want New) (*task, error) {
 	t := newTask(Record{
 		ID: ident.NewTask(), Name: want.Name, Project: want.Project, OwnCheckout: !want.Live,
 		Agent: want.Agent, Mode: want.Mode, MCP: want.MCP, Projects: want.Projects,
+		Hosts: want.Hosts, Read: want.Read, Write: want.Write, Env: want.Env,
 		Creator: want.Creator, Created: time.Now().UTC(), Stage: Creating,
 	})
 	t.life.Lock()

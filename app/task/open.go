@@ -21,7 +21,7 @@ var firstSize = pty.Size{Cols: 120, Rows: 36}
 const maxTabs = 32
 
 // OpenTab opens another terminal in a task.
-func (s *Tasks) OpenTab(id ident.Task, agentID, name string) (*tab.Tab, error) {
+func (s *Tasks) OpenTab(ctx context.Context, id ident.Task, agentID, name string) (*tab.Tab, error) {
 	if name != "" {
 		if err := ident.CheckName(name); err != nil {
 			return nil, refusal.New(refusal.BadInput, err.Error(), "choose another name")
@@ -36,28 +36,33 @@ func (s *Tasks) OpenTab(id ident.Task, agentID, name string) (*tab.Tab, error) {
 		return nil, err
 	}
 	defer t.life.Unlock()
-	opened, _, err := s.openTab(t, definition, name, "", nil)
+	opened, _, err := s.openTab(ctx, t, definition, name, "", nil)
 	return opened, err
 }
 
-// openTab starts an agent in a task whose life is locked.
-func (s *Tasks) openTab(t *task, definition agent.Definition, name, prompt string, gone <-chan struct{}) (*tab.Tab, bool, error) {
+// openTab starts an agent in a task whose life is locked: in its cage, when it has one.
+func (s *Tasks) openTab(ctx context.Context, t *task, definition agent.Definition, name, prompt string, gone <-chan struct{}) (*tab.Tab, bool, error) {
 	name, err := s.admitTab(t, definition, name)
 	if err != nil {
 		return nil, false, err
 	}
-	env := s.environment(t.record)
-	program, err := agent.Find(definition, agent.WhereIn(env))
+	place, err := s.placeOf(ctx, t)
 	if err != nil {
 		return nil, false, err
 	}
-	argv, extra, passed, err := definition.Launch(agent.LaunchOptions{Program: program, Prompt: prompt, Dir: t.record.Dir})
+	program, err := agent.Find(definition, agent.WhereIn(place.env))
+	if err != nil {
+		return nil, false, err
+	}
+	argv, extra, passed, err := definition.Launch(agent.LaunchOptions{
+		Program: program, Prompt: prompt, Dir: t.record.Dir, Caged: t.record.Mode.Caged(),
+	})
 	if err != nil {
 		return nil, false, fmt.Errorf("start agent %s: %w", definition.ID, err)
 	}
 	opened, err := tab.Open(tab.Spec{
 		ID: ident.NewTab(), Task: t.record.ID, Name: name, Agent: definition,
-		Argv: argv, Env: append(env, extra...), Dir: t.record.Dir, Size: firstSize,
+		Argv: argv, Env: append(place.env, extra...), Dir: t.record.Dir, Size: firstSize, Start: place.start,
 		Scrollback: s.Settings.Int(settings.Scrollback), Prompted: passed,
 	}, s.Log.Warn)
 	if err != nil {

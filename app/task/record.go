@@ -3,6 +3,7 @@
 package task
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
@@ -44,6 +45,11 @@ type Record struct {
 	Mode        capability.Mode `json:"mode"`
 	MCP         bool            `json:"mcp"`
 	Projects    []ident.Project `json:"projects"`
+	// Hosts, Read, Write and Env are what its cage lets through, beyond what every cage has.
+	Hosts capability.Hosts `json:"hosts,omitzero"`
+	Read  capability.Paths `json:"read,omitzero"`
+	Write capability.Paths `json:"write,omitzero"`
+	Env   capability.Names `json:"env,omitzero"`
 	// Creator is the task whose agent made this one; empty when the person or an outside client did.
 	Creator  ident.Task    `json:"creator,omitempty"`
 	Created  time.Time     `json:"created"`
@@ -51,6 +57,29 @@ type Record struct {
 	Archived *git.Archived `json:"archived,omitempty"`
 	// Trouble says, in words for the person, what a crash left undone.
 	Trouble string `json:"trouble,omitempty"`
+}
+
+// Declared is what the task may touch, as it was chosen: not yet what holds (capability.Effective). The error is
+// that of a project id that cannot be part of a set.
+func (r Record) Declared() (capability.Declared, error) {
+	d := capability.Declared{Mode: r.Mode, Set: capability.Set{
+		Write: r.Write, Read: r.Read, Network: r.Hosts, Env: r.Env,
+		Checkout: capability.Checkout(!r.OwnCheckout), Bypass: capability.Bypass(r.Mode.Caged()),
+	}}
+	switch {
+	case r.Mode == capability.Off:
+		d.Set.Control = capability.FullControl()
+	case r.MCP:
+		projects := []string{string(r.Project)}
+		for _, p := range r.Projects {
+			projects = append(projects, string(p))
+		}
+		var err error
+		if d.Set.Control, err = capability.ScopedControl(projects...); err != nil {
+			return capability.Declared{}, fmt.Errorf("task %s: %w", r.ID, err)
+		}
+	}
+	return d, nil
 }
 
 func (r Record) clone() Record {

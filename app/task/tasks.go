@@ -5,11 +5,13 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"net"
 	"slices"
 	"strings"
 	"sync"
 
 	"termic/app/agent"
+	"termic/app/cage"
 	"termic/app/git"
 	"termic/app/project"
 	"termic/app/settings"
@@ -17,14 +19,17 @@ import (
 	"termic/app/tab"
 	"termic/registry/ident"
 	"termic/registry/refusal"
+	"termic/sandbox/capability"
 )
 
 // Credentials hands out what a task's agents need for the control plane.
 type Credentials interface {
-	// Task returns the endpoint's address and the token of a task, minted at the first call. ok is false
-	// while nothing serves: then neither is advertised.
-	Task(record Record) (url, token string, ok bool)
-	// Revoke ends the task's token.
+	// Task returns the endpoint's address and the token of a task, minted at the first call; limit is what the task
+	// can really touch. A cage with a port of its own brings the listener in it: the token is then valid there and
+	// nowhere else, and the listener is closed when it is not to be served. ok is false while nothing serves: then
+	// neither is advertised.
+	Task(record Record, limit capability.Set, own net.Listener) (url, token string, ok bool)
+	// Revoke ends the task's token, and closes its cage's port.
 	Revoke(id ident.Task)
 }
 
@@ -35,6 +40,7 @@ type Tools struct {
 	Agents      *agent.Set
 	Settings    *settings.Settings
 	Credentials Credentials
+	Machine     *cage.Machine
 	// Environ is the environment that tabs start from (os.Environ of the app); CLI the path of the termic
 	// program, for tabs outside a cage.
 	Environ []string
@@ -57,6 +63,8 @@ type task struct {
 	life   sync.Mutex
 	record Record     // guarded by Tasks.mu
 	tabs   []*tab.Tab // guarded by Tasks.mu
+	// caged is the running cage; nil when there is none. Guarded by Tasks.mu.
+	caged *caged
 	// opened counts the tabs that were ever opened, for their names; guarded by Tasks.mu.
 	opened map[string]int
 }
@@ -235,17 +243,27 @@ func (s *Tasks) UsedBy(id ident.Project) (live, archived int) {
 	return live, archived
 }
 
-// Stop ends every tab of every task; nothing that they ran is left.
+// Stop ends every tab and every cage; nothing that they ran is left.
 func (s *Tasks) Stop() {
 	var all sync.WaitGroup
 	for _, record := range s.List() {
-		for _, open := range s.Tabs(record.ID) {
-			all.Go(func() {
-				if err := open.Close(); err != nil {
-					s.Log.Error("tab not closed", "task", record.ID, "cause", err)
-				}
-			})
-		}
+		all.Go(func() {
+			var tabs sync.WaitGroup
+			for _, open := range s.Tabs(record.ID) {
+				tabs.Go(func() {
+					if err := open.Close(); err != nil {
+						s.Log.Error("tab not closed", "task", record.ID, "cause", err)
+					}
+				})
+			}
+			tabs.Wait()
+			s.mu.RLock()
+			t := s.tasks[record.ID]
+			s.mu.RUnlock()
+			if t != nil {
+				s.killCage(t)
+			}
+		})
 	}
 	all.Wait()
 }

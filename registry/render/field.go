@@ -31,7 +31,11 @@ func fieldsOf(t reflect.Type, schema *jsonschema.Schema) ([]field, error) {
 		if name == "" || property == nil {
 			return nil, fmt.Errorf("field %s of %s has no JSON name or no schema", f.Name, t)
 		}
-		fields = append(fields, field{name, f.Type, property, f.Tag.Get("cli")})
+		goType := f.Type
+		if goType.Kind() == reflect.Pointer { // tells "not said" from the zero value
+			goType = goType.Elem()
+		}
+		fields = append(fields, field{name, goType, property, f.Tag.Get("cli")})
 	}
 	return fields, nil
 }

@@ -384,3 +384,21 @@ func TestNoSetReachesASecret(t *testing.T) {
 		t.Errorf("only %d of 800 sets were accepted", accepted)
 	}
 }
+
+// A program is run by the name that the person uses. Where that name lies below a link of the system it is there with
+// it, and nothing can be put below a link.
+func TestNamesThatAreLinks(t *testing.T) {
+	d := dirs()
+	d.Read = append(d.Read, "/bin/tool", "/home/u/tools/agent")
+	p := compile(t, capability.Set{}, d, machine("/usr/bin/tool", "/opt/agent/bin/agent", "/home/u/tools/agent -> /opt/agent/bin/agent"))
+	for name, want := range map[string]profile.Access{
+		"/bin": profile.Link, "/usr/bin/tool": profile.ReadOnly, "/home/u/tools/agent": profile.Link, "/opt/agent/bin/agent": profile.ReadOnly,
+	} {
+		if rule := p.Rule(name); rule.Access != want {
+			t.Errorf("%s: access %d by %+v, want %d", name, rule.Access, rule, want)
+		}
+	}
+	if slices.ContainsFunc(p.Rules, func(r profile.Rule) bool { return r.Path == "/bin/tool" }) {
+		t.Error("a rule below the link /bin")
+	}
+}

@@ -12,9 +12,9 @@ export interface TaskNewIn {
   base?: string;
   /** agent to start; default: the setting agents.default */
   agent?: string;
-  /** mode of the cage; default: off */
+  /** mode of the cage; default: as the project's settings say, else off */
   cage?: "off" | "monitor" | "enforce-fs" | "enforce";
-  /** let a caged agent use the control plane */
+  /** let a caged agent use the control plane; default: as the project's settings say, else not */
   mcp?: boolean;
   /** projects that its agent may create tasks in, besides its own */
   projects?: string[];
@@ -24,6 +24,8 @@ export interface TaskNewIn {
   read?: string[];
   /** paths that a cage lets be written */
   write?: string[];
+  /** variables of the person's environment that a cage passes */
+  env?: string[];
   /** first prompt for the agent, delivered when it is ready */
   prompt?: string;
   /** work in the project's own checkout; only the person may */
@@ -72,6 +74,16 @@ export interface Task {
   cage: "off" | "monitor" | "enforce-fs" | "enforce";
   /** whether a caged agent of the task may use the control plane */
   mcp: boolean;
+  /** ids of the projects besides its own that its agent may create tasks in */
+  projects?: string[];
+  /** hosts that its cage lets through */
+  hosts?: string[];
+  /** paths that its cage lets be read */
+  read?: string[];
+  /** paths that its cage lets be written */
+  write?: string[];
+  /** variables of the person's environment that its cage passes */
+  env?: string[];
   /** works in the project's own checkout instead of one of its own */
   live: boolean;
   /** archived: no checkout, no tabs, can be restored */
@@ -158,6 +170,8 @@ export interface Grant {
 export interface TaskStatusOut {
   /** the task */
   task: Task;
+  /** what the task can touch on this machine, in words */
+  can: string[];
   /** what the caller may do; only when a task asks about itself */
   grant?: Grant;
 }
@@ -321,6 +335,40 @@ export interface TaskRestoreIn {
   task: string;
 }
 
+export interface CageEditIn {
+  /** task: name, project/name, unique prefix, or id */
+  task: string;
+  /** mode of the cage; default: as it is */
+  cage?: "off" | "monitor" | "enforce-fs" | "enforce";
+  /** let a caged agent use the control plane; default: as it is */
+  mcp?: boolean;
+  /** more projects that its agent may create tasks in */
+  projects?: string[];
+  /** more hosts to let through, as host, host:port or *.domain */
+  hosts?: string[];
+  /** more paths to let be read */
+  read?: string[];
+  /** more paths to let be written */
+  write?: string[];
+  /** more variables of the person's environment to pass */
+  env?: string[];
+  /** hosts, paths, variables or project ids to take away, as the task shows them; all takes away everything */
+  drop?: string[];
+  /** yes: end what runs in the task and start its tabs again in the changed cage */
+  confirm?: boolean;
+}
+
+export interface CageEditOut {
+  /** the task */
+  task: Task;
+  /** what the task can touch on this machine now, in words */
+  can: string[];
+  /** tabs that were ended and started again */
+  restarted: string[];
+  /** tabs that were ended and could not be started again */
+  failed: string[];
+}
+
 export interface ProjectAddIn {
   /** directory of the git repository; absolute */
   path: string;
@@ -349,6 +397,53 @@ export interface ProjectOut {
 export interface ProjectListOut {
   /** the projects, by name */
   projects: Project[];
+}
+
+export interface ProjectSettingsIn {
+  /** project: name, unique prefix or id */
+  project: string;
+  /** mode of the cage of new tasks; default: as it is */
+  cage?: "off" | "monitor" | "enforce-fs" | "enforce";
+  /** let caged agents use the control plane; default: as it is */
+  mcp?: boolean;
+  /** more projects that they may create tasks in */
+  projects?: string[];
+  /** more hosts that cages let through */
+  hosts?: string[];
+  /** more paths that cages let be read */
+  read?: string[];
+  /** more paths that cages let be written */
+  write?: string[];
+  /** more variables of the person's environment that cages pass */
+  env?: string[];
+  /** show cages the history of their base only; default: as it is */
+  isolated_history?: boolean;
+  /** hosts, paths, variables or project ids to take away; all takes away everything */
+  drop?: string[];
+}
+
+export interface ProjectDefaults {
+  /** mode of the cage of new tasks */
+  cage: "off" | "monitor" | "enforce-fs" | "enforce";
+  /** whether caged agents may use the control plane */
+  mcp: boolean;
+  /** ids of the projects besides this one that they may create tasks in */
+  projects: string[];
+  /** hosts that cages let through */
+  hosts: string[];
+  /** paths that cages let be read */
+  read: string[];
+  /** paths that cages let be written */
+  write: string[];
+  /** variables of the person's environment that cages pass */
+  env: string[];
+  /** whether a cage sees the history of its base only, and not every object of the project */
+  isolated_history: boolean;
+}
+
+export interface ProjectSettingsOut {
+  /** what new tasks of the project get unless told otherwise */
+  defaults: ProjectDefaults;
 }
 
 export interface ProjectRemoveIn {
@@ -456,10 +551,14 @@ export interface Verbs {
   task_archive: { in: TaskArchiveIn; out: TaskArchiveOut };
   /** bring an archived task back */
   task_restore: { in: TaskRestoreIn; out: TaskOut };
+  /** change a task's cage */
+  cage_edit: { in: CageEditIn; out: CageEditOut };
   /** register a git repository as a project */
   project_add: { in: ProjectAddIn; out: ProjectOut };
   /** list projects */
   project_list: { in: None; out: ProjectListOut };
+  /** show or change what new tasks of a project get */
+  project_settings: { in: ProjectSettingsIn; out: ProjectSettingsOut };
   /** forget a project */
   project_remove: { in: ProjectRemoveIn; out: None };
   /** define an agent of your own */
@@ -496,8 +595,10 @@ export const verbs: { readonly [K in VerbName]: { readonly summary: string; read
   task_rename: { summary: "rename a task", class: "write" },
   task_archive: { summary: "archive a task, keeping all its work", class: "destructive" },
   task_restore: { summary: "bring an archived task back", class: "write" },
+  cage_edit: { summary: "change a task's cage", class: "write" },
   project_add: { summary: "register a git repository as a project", class: "write" },
   project_list: { summary: "list projects", class: "read" },
+  project_settings: { summary: "show or change what new tasks of a project get", class: "write" },
   project_remove: { summary: "forget a project", class: "destructive" },
   agent_add: { summary: "define an agent of your own", class: "write" },
   agent_remove: { summary: "remove an agent of your own", class: "destructive" },
