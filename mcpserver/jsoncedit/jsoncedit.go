@@ -115,3 +115,12 @@ func (d *document) dropRoot() []byte {
 	}
 	return slices.Concat(d.src[:d.root.StartOffset], rest)
 }
+
+// Indent returns JSON text over several lines, for people to read; what is no JSON stays as it is.
+func Indent(raw json.RawMessage) string {
+	var b bytes.Buffer
+	if err := json.Indent(&b, raw, "", "  "); err != nil {
+		return string(raw)
+	}
+	return b.String() + "\n"
+}
