@@ -306,6 +306,7 @@ func (s *Set) save(name string, r *Record) error {
 	next := maps.Clone(s.records)
 	if r == nil {
 		delete(next, name)
+		delete(s.seen, name)
 	} else {
 		next[name] = *r
 	}

@@ -47,8 +47,8 @@ type ClientShowIn struct {
 // ClientShowOut is the result of client_show.
 type ClientShowOut struct {
 	Client       Client `json:"client" jsonschema:"the client"`
-	Difference   string `json:"difference,omitempty" jsonschema:"the entry that stands in its configuration, against the one that was written or would be"`
-	Instructions string `json:"instructions" jsonschema:"how to tell it by hand"`
+	Difference   string `json:"difference,omitempty" jsonschema:"the entry that stands in its configuration, against the one that was written or would be" cli:"text"`
+	Instructions string `json:"instructions" jsonschema:"how to tell it by hand" cli:"text"`
 }
 
 var ClientShow = registry.Define[ClientShowIn, ClientShowOut](registry.Verb{
@@ -77,7 +77,7 @@ type ClientAddIn struct {
 // ClientChangeOut is the result of client_add and client_remove.
 type ClientChangeOut struct {
 	Client Client   `json:"client" jsonschema:"the client"`
-	Diff   string   `json:"diff,omitempty" jsonschema:"change of its configuration; none where that was as it should be"`
+	Diff   string   `json:"diff,omitempty" jsonschema:"change of its configuration; none where that was as it should be" cli:"text"`
 	Backup string   `json:"backup,omitempty" jsonschema:"copy of its configuration from before"`
 	Notes  []string `json:"notes" jsonschema:"what is left to do"`
 }

@@ -14,6 +14,7 @@
 //	-            not offered
 //	col          in results: a column of the table
 //	raw          in results: printed as it is, and nothing else
+//	text         in results: several lines, shown as they are below everything else
 //	hide         in results: only in --json
 package verbs
 
