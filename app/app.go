@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"runtime"
 
 	"termic/app/agentstate"
 	"termic/app/audit"
@@ -14,6 +15,7 @@ import (
 	"termic/app/git"
 	"termic/app/handlers"
 	"termic/app/project"
+	"termic/app/registration"
 	"termic/app/settings"
 	"termic/app/store"
 	"termic/app/task"
@@ -95,8 +97,13 @@ func open(ctx context.Context, s *store.Store, sink registry.Sink, o Options) (*
 		return nil, err
 	}
 	book := grant.NewBook()
-	server := &mcpserver.Server{Auth: hostAuth{book}, Version: o.Version, Log: o.Log}
-	a := &app{Options: o, store: s, book: book, endpoint: newEndpoint(s, set, book, server, o.Log), streams: newStreams()}
+	outside, err := registration.Open(s, registration.Options{Environ: o.Environ, Program: o.CLI, Mac: runtime.GOOS == "darwin", Reads: readingTools()})
+	if err != nil {
+		return nil, err
+	}
+	server := &mcpserver.Server{Auth: hostAuth{book, outside.Saw}, Version: o.Version, Log: o.Log}
+	a := &app{Options: o, store: s, book: book, endpoint: newEndpoint(s, set, book, server, outside, o.Log), streams: newStreams()}
+	outside.Use(a.endpoint)
 	a.endpoint.withdraw() // of a run that crashed: its token is dead and its port may be another's
 	a.state, err = agentstate.Open(agentstate.Options{Environ: o.Environ, Untrusted: []string{task.Checkouts(s, set)}, Log: o.Log})
 	if err != nil {
@@ -112,7 +119,7 @@ func open(ctx context.Context, s *store.Store, sink registry.Sink, o Options) (*
 	a.router = registry.NewRouter(grant.NewGuard(book, handlers.World(projects, a.tasks, a.tasks.Machine.Enforced)), sink, o.Log, verbs.All()...)
 	a.router.RedactWith(book.Redact)
 	handlers.Bind(a.router, handlers.Services{
-		Projects: projects, Tasks: a.tasks, Agents: known, Settings: set, Endpoint: a.endpoint, Streams: a.streams,
+		Projects: projects, Tasks: a.tasks, Agents: known, Settings: set, Endpoint: a.endpoint, Streams: a.streams, Clients: outside,
 		Store: s, Git: g, Book: book, Version: o.Version, Audit: func() (string, error) { return verifyAudit(s) },
 	})
 	if missing := a.router.Unbound(); len(missing) > 0 {
