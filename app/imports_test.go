@@ -57,6 +57,7 @@ var layers = []struct {
 	{"termic/app/agentsmd", []string{"termic/mcpserver/clients"}, "a text between marks knows nothing of what it says"},
 	{"termic/app/cli", []string{"termic/app/agentsmd", "termic/app/bridge", "termic/app/ctl", "termic/registry", "termic/registry/refusal", "termic/registry/render"}, "the command line is made from verbs as data and knows no service"},
 	{"termic/app", []string{"termic/app/...", "termic/mcpserver", "termic/registry", "termic/registry/grant", "termic/registry/ident", "termic/registry/refusal", "termic/registry/verbs", "termic/sandbox/..."}, "app is the wiring"},
+	{"termic/build/conformance", []string{"termic/build/rig", "termic/mcpserver", "termic/registry", "termic/registry/ident", "termic/registry/refusal"}, "the official suite needs tools that termic has not, served by its own code"},
 	{"termic/build", []string{"termic/build/rig"}, "tools of the build use the built programs, not the app's packages"},
 	{"termic/testdata", nil, "test programs stand alone"},
 	{"termic", []string{"termic/app", "termic/app/cli", "termic/app/store", "termic/registry/verbs"}, "main only starts things"},
