@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -31,6 +32,9 @@ func TestMain(m *testing.M) {
 	testAgent, testStage = filepath.Join(dir, "testagent"), filepath.Join(dir, "stage")
 	for program, source := range map[string]string{testAgent: "../testdata/testagent", testStage: "../sandbox/stagecmd"} {
 		build := exec.Command("go", "build", "-o", program, source)
+		if program == testStage && runtime.GOOS == "linux" {
+			build.Args = append(build.Args[:2:2], "-ldflags", "-E stage_entry", "-o", program, source) // as build/build.sh does
+		}
 		build.Env = append(os.Environ(), "CGO_ENABLED=0")
 		if out, err := build.CombinedOutput(); err != nil {
 			fmt.Fprintf(os.Stderr, "build %s: %v\n%s", source, err, out)
