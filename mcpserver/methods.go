@@ -60,7 +60,12 @@ type discoverResult struct {
 }
 
 type capabilities struct {
-	Tools struct{} `json:"tools"`
+	Tools toolsCapability `json:"tools"`
+}
+
+// toolsCapability says that subscriptions/listen tells of changes to the list.
+type toolsCapability struct {
+	ListChanged bool `json:"listChanged"`
 }
 
 type listResult struct {
@@ -87,6 +92,7 @@ func (s *Server) serveMethod(ctx context.Context, caller registry.Caller, reques
 		return s.encode(discoverResult{
 			cached:            s.cached(),
 			SupportedVersions: []string{Revision},
+			Capabilities:      capabilities{toolsCapability{true}},
 			Instructions:      instructions,
 		})
 	case methodList:
@@ -185,7 +191,7 @@ func (s *Server) cached() cached {
 }
 
 func (s *Server) encode(result any) ([]byte, *jsonrpc.Error) {
-	text, err := jsonv2.Marshal(result, jsontext.AllowInvalidUTF8(true))
+	text, err := jsonv2.Marshal(result, jsontext.AllowInvalidUTF8(true), jsontext.PreserveRawStrings(true))
 	if err != nil {
 		s.log().Error("encode a result", "cause", err)
 		return nil, jsonrpc.ErrInternal

@@ -7,6 +7,7 @@ import (
 	"termic/app/agent"
 	"termic/app/git"
 	"termic/app/project"
+	"termic/app/registration"
 	"termic/app/settings"
 	"termic/app/store"
 	"termic/app/tab"
@@ -24,6 +25,9 @@ type Endpoint interface {
 	Off()
 	// State returns the address that it serves at, or why it does not serve.
 	State() (url, why string)
+	// URL returns the address that it serves at, else the one that it would; URLAt the one that it has on a port.
+	URL() string
+	URLAt(port int) string
 }
 
 // Streams hands out tickets for a tab's stream.
@@ -51,6 +55,7 @@ type Services struct {
 	Store    *store.Store
 	Git      *git.Git
 	Book     *grant.Book
+	Clients  *registration.Set
 	// Audit looks the audit log through and returns what is wrong with it, in words; nothing when it is whole.
 	Audit   func() (string, error)
 	Version string
@@ -64,6 +69,7 @@ func Bind(r *registry.Router, s Services) {
 	s.bindProjects(r)
 	s.bindAgents(r)
 	s.bindSettings(r)
+	s.bindClients(r)
 	s.bindDoctor(r)
 }
 

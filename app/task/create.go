@@ -12,6 +12,7 @@ import (
 	"termic/app/agent"
 	"termic/app/git"
 	"termic/app/settings"
+	"termic/app/store"
 	"termic/registry/ident"
 	"termic/registry/refusal"
 	"termic/sandbox/capability"
@@ -97,7 +98,20 @@ func (s *Tasks) admit(want *New) (agent.Definition, error) {
 	if want.Agent == "" {
 		want.Agent = s.Settings.Get(settings.DefaultAgent)
 	}
-	return s.runnable(want.Agent)
+	definition, err := s.runnable(want.Agent)
+	if err == nil && want.Mode == capability.Enforce {
+		want.Hosts, err = s.withAgentHosts(want.Agent, want.Hosts)
+	}
+	return definition, err
+}
+
+// withAgentHosts adds what the agent itself must reach: it is part of what the task may touch, and compared with it.
+func (s *Tasks) withAgentHosts(id string, hosts capability.Hosts) (capability.Hosts, error) {
+	definition, err := s.Agents.Get(id)
+	if err != nil {
+		return capability.Hosts{}, err
+	}
+	return capability.HostsOf(append(hosts.Items(), definition.Cage.Hosts...)...)
 }
 
 // unlimited tells that nothing was asked for of a cage.
@@ -211,7 +225,7 @@ func (s *Tasks) prepare(ctx context.Context, repo *git.Repo, t *task, want New) 
 	}
 	// A name in another's namespace is kept apart from the person's own: a collision would tell that there is one.
 	place := filepath.Join(string(t.record.Namespace), want.Name)
-	dir, branch := filepath.Join(s.checkouts(), project.Name, place), branchPrefix+filepath.ToSlash(place)
+	dir, branch := filepath.Join(Checkouts(s.Store, s.Settings), project.Name, place), branchPrefix+filepath.ToSlash(place)
 	// Both must be free before the intent is on disk: after a crash, what is there then is ours to remove.
 	if exists(dir) {
 		return Record{}, git.ErrDirExists
@@ -235,13 +249,13 @@ func headOf(ctx context.Context, repo *git.Repo) (git.OID, string, error) {
 	return "", "", fmt.Errorf("find main worktree of %s: git names none", repo.Root)
 }
 
-// checkouts is the directory of all checkouts. It lies beside the data directory and not in it: cages deny
-// the whole data directory, without an exception.
-func (s *Tasks) checkouts() string {
-	if dir := s.Settings.Get(settings.CheckoutsDir); dir != "" {
+// Checkouts is the directory of all checkouts. It lies beside the data directory and not in it: cages deny the whole
+// data directory, without an exception.
+func Checkouts(data *store.Store, set *settings.Settings) string {
+	if dir := set.Get(settings.CheckoutsDir); dir != "" {
 		return dir
 	}
-	return s.Store.Dir() + ".checkouts"
+	return data.Dir() + ".checkouts"
 }
 
 func (s *Tasks) checkOut(ctx context.Context, repo *git.Repo, record Record) error {

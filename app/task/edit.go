@@ -40,6 +40,11 @@ func (s *Tasks) EditCage(ctx context.Context, id ident.Task, change func(*Record
 	if err := change(&next); err != nil {
 		return Edited{}, err
 	}
+	if next.Mode == capability.Enforce && before.Mode != next.Mode {
+		if next.Hosts, err = s.withAgentHosts(next.Agent, next.Hosts); err != nil {
+			return Edited{}, err
+		}
+	}
 	if err := s.admitEdit(before, next); err != nil {
 		return Edited{}, err
 	}

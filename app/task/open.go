@@ -67,7 +67,7 @@ func (s *Tasks) openTab(ctx context.Context, t *task, definition agent.Definitio
 		return nil, false, err
 	}
 	argv, extra, passed, err := definition.Launch(agent.LaunchOptions{
-		Program: program, Prompt: want.prompt, Dir: t.record.Dir, Caged: t.record.Mode.Caged(),
+		Program: program, Prompt: want.prompt, Dir: t.record.Dir, Caged: t.record.Mode.Caged(), MCPURL: place.url,
 	})
 	if err != nil {
 		return nil, false, fmt.Errorf("start agent %s: %w", definition.ID, err)
@@ -97,6 +97,10 @@ func (s *Tasks) openTab(ctx context.Context, t *task, definition agent.Definitio
 func (s *Tasks) admitTab(t *task, definition agent.Definition, name string) (string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if t.record.Mode.Caged() && !definition.Shell && definition.ID != t.record.Agent {
+		return "", refusal.Newf(refusal.Unsupported, "make a task for it",
+			"the task's cage was made for agent %s, and has neither program nor login of agent %s", t.record.Agent, definition.ID)
+	}
 	if t.record.Stage != Live {
 		return "", refusal.New(refusal.Conflict, "the task is "+string(t.record.Stage), "restore it first")
 	}

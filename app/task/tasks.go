@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"termic/app/agent"
+	"termic/app/agentstate"
 	"termic/app/cage"
 	"termic/app/git"
 	"termic/app/project"
@@ -29,6 +30,9 @@ type Credentials interface {
 	// nowhere else, and the listener is closed when it is not to be served. ok is false while nothing serves: then
 	// neither is advertised.
 	Task(record Record, limit capability.Set, own net.Listener) (url, token string, ok bool)
+	// Address is where Task would say that the control plane is; empty while nothing serves, and for a task that is
+	// not to have it.
+	Address(record Record) string
 	// Revoke ends the task's token, and closes its cage's port.
 	Revoke(id ident.Task)
 }
@@ -41,6 +45,7 @@ type Tools struct {
 	Settings    *settings.Settings
 	Credentials Credentials
 	Machine     *cage.Machine
+	State       *agentstate.Keeper
 	// Environ is the environment that tabs start from (os.Environ of the app); CLI the path of the termic
 	// program, for tabs outside a cage.
 	Environ []string
