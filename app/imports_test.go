@@ -26,6 +26,7 @@ var layers = []struct {
 	{"termic/registry/verbs", []string{"termic/registry", "termic/registry/refusal"}, "verbs are data: they know no service"},
 	{"termic/registry/render/gen", []string{"termic/registry/...", "termic/app/cli"}, "the generator reads verbs and writes files"},
 	{"termic/registry/render", []string{"termic/registry", "termic/registry/refusal", "termic/registry/verbs"}, "render is pure: data in, text out"},
+	{"termic/registry/grant/model", nil, "the model shares no code with what it is compared with"},
 	{"termic/registry/grant", []string{"termic/registry", "termic/registry/ident", "termic/registry/refusal", "termic/sandbox/capability"}, "grants are decided from memory: no service, no file, no process"},
 	{"termic/registry", []string{"termic/registry/ident", "termic/registry/refusal", "termic/sandbox/capability"}, "the router knows no service and no transport"},
 	{"termic/sandbox/capability", nil, "the algebra of capabilities imports nothing of ours"},

@@ -81,7 +81,7 @@ type listResult struct {
 type callResult struct {
 	envelope
 	Content    []textContent   `json:"content"`
-	Structured json.RawMessage `json:"structuredContent,omitempty"`
+	Structured json.RawMessage `json:"structuredContent,omitzero"`
 	IsError    bool            `json:"isError"`
 }
 
