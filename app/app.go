@@ -6,13 +6,16 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"runtime"
 
+	"termic/app/agentstate"
 	"termic/app/audit"
 	"termic/app/cage"
 	"termic/app/ctl"
 	"termic/app/git"
 	"termic/app/handlers"
 	"termic/app/project"
+	"termic/app/registration"
 	"termic/app/settings"
 	"termic/app/store"
 	"termic/app/task"
@@ -72,6 +75,7 @@ type app struct {
 	endpoint *endpoint
 	streams  *streams
 	tasks    *task.Tasks
+	state    *agentstate.Keeper
 }
 
 // open makes every service and gives every verb its handler.
@@ -93,20 +97,29 @@ func open(ctx context.Context, s *store.Store, sink registry.Sink, o Options) (*
 		return nil, err
 	}
 	book := grant.NewBook()
-	server := &mcpserver.Server{Auth: hostAuth{book}, Version: o.Version, Log: o.Log}
-	a := &app{Options: o, store: s, book: book, endpoint: newEndpoint(s, set, book, server, o.Log), streams: newStreams()}
+	outside, err := registration.Open(s, registration.Options{Environ: o.Environ, Program: o.CLI, Mac: runtime.GOOS == "darwin", Reads: readingTools()})
+	if err != nil {
+		return nil, err
+	}
+	server := &mcpserver.Server{Auth: hostAuth{book, outside.Saw}, Version: o.Version, Log: o.Log}
+	a := &app{Options: o, store: s, book: book, endpoint: newEndpoint(s, set, book, server, outside, o.Log), streams: newStreams()}
+	outside.Use(a.endpoint)
 	a.endpoint.withdraw() // of a run that crashed: its token is dead and its port may be another's
+	a.state, err = agentstate.Open(agentstate.Options{Environ: o.Environ, Untrusted: []string{task.Checkouts(s, set)}, Log: o.Log})
+	if err != nil {
+		return nil, err
+	}
 	a.tasks, err = task.Open(ctx, task.Tools{
-		Store: s, Projects: projects, Agents: known.Set, Settings: set, Credentials: a.endpoint, Machine: cage.NewMachine(o.Stage),
+		Store: s, Projects: projects, Agents: known.Set, Settings: set, Credentials: a.endpoint, Machine: cage.NewMachine(o.Stage), State: a.state,
 		Environ: o.Environ, CLI: o.CLI, Log: o.Log,
 	})
 	if err != nil {
 		return nil, err
 	}
-	a.router = registry.NewRouter(grant.NewGuard(book, handlers.World(projects, a.tasks)), sink, o.Log, verbs.All()...)
+	a.router = registry.NewRouter(grant.NewGuard(book, handlers.World(projects, a.tasks, a.tasks.Machine.Enforced)), sink, o.Log, verbs.All()...)
 	a.router.RedactWith(book.Redact)
 	handlers.Bind(a.router, handlers.Services{
-		Projects: projects, Tasks: a.tasks, Agents: known, Settings: set, Endpoint: a.endpoint, Streams: a.streams,
+		Projects: projects, Tasks: a.tasks, Agents: known, Settings: set, Endpoint: a.endpoint, Streams: a.streams, Clients: outside,
 		Store: s, Git: g, Book: book, Version: o.Version, Audit: func() (string, error) { return verifyAudit(s) },
 	})
 	if missing := a.router.Unbound(); len(missing) > 0 {
@@ -132,6 +145,11 @@ func verifyAudit(s *store.Store) (string, error) {
 // serve answers until ctx ends. An endpoint that cannot serve does not keep the app from running: the person
 // needs it to put that right.
 func (a *app) serve(ctx context.Context) error {
+	defer func() {
+		if err := a.state.Close(); err != nil {
+			a.Log.Error("agents' state not given up", "cause", err)
+		}
+	}()
 	defer a.tasks.Stop()
 	defer a.endpoint.Off()
 	token := grant.NewToken()

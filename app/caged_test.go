@@ -161,7 +161,7 @@ func TestNewTasksGetWhatTheProjectSays(t *testing.T) {
 // The door of a cage takes that cage's token and no other, and its token is of no use anywhere else.
 func TestEachDoorTakesItsOwnTokenOnly(t *testing.T) {
 	book := grant.NewBook()
-	host := &mcpserver.Server{Auth: hostAuth{book}, Calls: offersNothing{}}
+	host := &mcpserver.Server{Auth: hostAuth{book: book}, Calls: offersNothing{}}
 	e := &endpoint{book: book, log: discardLog(), enabled: true, url: "http://127.0.0.1:1/mcp", tokens: map[ident.Task]string{}, doors: map[ident.Task]*door{},
 		server: &mcpserver.Endpoint{Server: host}}
 	address, err := e.server.Start(t.Context(), 0)

@@ -103,6 +103,7 @@ func caged(err error) *refusal.Refusal {
 	var lacks *launch.UnsupportedError
 	var shows *profile.ExposureError
 	var link *profile.LinkError
+	var redirect *profile.RedirectError
 	var missing *profile.MissingError
 	var socket *launch.SocketError
 	var invalid *capability.InvalidError
@@ -113,6 +114,8 @@ func caged(err error) *refusal.Refusal {
 		return refusal.New(refusal.BadInput, shows.Error(), "name a narrower path")
 	case errors.As(err, &link):
 		return refusal.New(refusal.Conflict, link.Error(), "replace the link")
+	case errors.As(err, &redirect):
+		return refusal.New(refusal.BadInput, redirect.Error(), "name the place itself")
 	case errors.As(err, &missing):
 		return refusal.New(refusal.NotFound, missing.Error(), "make it, or leave it out")
 	case errors.As(err, &socket):

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"termic/app/git"
+	"termic/app/tab"
 	"termic/app/task"
 	"termic/registry"
 	"termic/registry/ident"
@@ -29,12 +30,12 @@ func (s Services) taskNew(ctx context.Context, call registry.Call, in verbs.Task
 	if err != nil {
 		return verbs.TaskNewOut{}, err
 	}
-	want.Creator, want.Gone = call.Caller.Task, call.Ended
+	want.Creator, want.Still = call.Caller.Task, call.Still
 	record, delivered, err := s.Tasks.Create(ctx, want)
 	if err != nil {
 		return verbs.TaskNewOut{}, err
 	}
-	out := verbs.TaskNewOut{Task: s.task(record), Delivery: "none"}
+	out := verbs.TaskNewOut{Task: s.taskFor(call, record), Delivery: "none"}
 	switch {
 	case delivered:
 		out.Delivery = "delivered"
@@ -50,15 +51,21 @@ func (s Services) taskStatus(ctx context.Context, call registry.Call, _ verbs.Ta
 		return verbs.TaskStatusOut{}, err
 	}
 	s.syncGit(ctx, record.ID, glance)
-	out := verbs.TaskStatusOut{Task: s.task(record), Can: s.can(record)}
+	out := verbs.TaskStatusOut{Task: s.taskFor(call, record), Can: []string{}}
+	if seesCage(call, record) {
+		out.Can = s.can(record)
+	}
 	if held, _, ok := s.Book.Get(call.Caller.Grant); ok && held.Task == record.ID {
 		out.Grant = verbs.Grant{
-			Scope: held.Scope.String(), Ceiling: held.Ceiling.String(), Limit: held.Limit.Words(), Projects: []string{},
+			Scope: held.Scope.String(), Ceiling: held.Ceiling.String(), Limit: held.Limit.Words(), Projects: []verbs.GrantProject{},
 		}
 		for _, id := range held.Projects {
 			if p, ok := s.Projects.Get(id); ok {
-				out.Grant.Projects = append(out.Grant.Projects, p.Name)
+				out.Grant.Projects = append(out.Grant.Projects, verbs.GrantProject{ID: string(id), Name: p.Name})
 			}
+		}
+		if _, left, ok := s.Tasks.BudgetOf(record.ID); ok && held.Scope == registry.Scoped {
+			out.Grant.Left = verbs.Budget{Depth: left.Depth, Children: left.Children, Total: left.Total, Hourly: left.Hourly}
 		}
 	}
 	return out, nil
@@ -179,8 +186,31 @@ func (s Services) record(id ident.Task) (task.Record, error) {
 	return record, nil
 }
 
-// task renders a task for callers.
+// seesCage tells whether the caller of a call is shown what a task's cage lets through, and where its checkout is: a
+// scoped one only of its own task. The person may have changed another's since it was made (I12).
+func seesCage(call registry.Call, record task.Record) bool {
+	return call.Caller.Scope == registry.Full || record.ID == call.Caller.Task
+}
+
+// taskFor renders a task for the caller of a call. A scoped one is shown no tab outside the cage (I7).
+func (s Services) taskFor(call registry.Call, record task.Record) verbs.Task {
+	if call.Caller.Scope == registry.Full {
+		return s.task(record)
+	}
+	tabs := slices.DeleteFunc(s.Tasks.Tabs(record.ID), func(t *tab.Tab) bool { return t.Info().Outside })
+	out := s.render(record, tabs)
+	if !seesCage(call, record) {
+		out.Path, out.Trouble, out.Projects, out.Hosts, out.Read, out.Write, out.Env = "", "", nil, nil, nil, nil, nil
+	}
+	return out
+}
+
+// task renders a task for callers who see everything.
 func (s Services) task(record task.Record) verbs.Task {
+	return s.render(record, s.Tasks.Tabs(record.ID))
+}
+
+func (s Services) render(record task.Record, tabs []*tab.Tab) verbs.Task {
 	project, _ := s.Projects.Get(record.Project)
 	out := verbs.Task{
 		ID: string(record.ID), Name: record.Name, Project: string(record.Project), ProjectName: project.Name,
@@ -197,7 +227,7 @@ func (s Services) task(record task.Record) verbs.Task {
 		out.Projects = append(out.Projects, string(id))
 	}
 	main := -1
-	for i, open := range s.Tasks.Tabs(record.ID) {
+	for i, open := range tabs {
 		info := open.Info()
 		out.Tabs = append(out.Tabs, renderTab(info))
 		if main < 0 || !info.Shell && out.Tabs[main].Agent == "shell" {

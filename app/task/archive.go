@@ -132,7 +132,7 @@ func (s *Tasks) Restore(ctx context.Context, id ident.Task) (Record, error) {
 		return Record{}, refusal.New(refusal.Conflict, "the task is not archived", "")
 	}
 	s.mu.RLock()
-	taken := s.taken(record.Project, record.Name, id)
+	taken := s.taken(record, record.Name)
 	s.mu.RUnlock()
 	if taken {
 		return Record{}, nameTaken(record.Name)

@@ -23,7 +23,7 @@ type Edited struct {
 // reopen is a tab to be started again.
 type reopen struct {
 	definition agent.Definition
-	name       string
+	tabWish
 }
 
 // EditCage changes what a task may touch. Taking its control plane away acts at once and ends nothing. Any other change
@@ -40,6 +40,11 @@ func (s *Tasks) EditCage(ctx context.Context, id ident.Task, change func(*Record
 	if err := change(&next); err != nil {
 		return Edited{}, err
 	}
+	if next.Mode == capability.Enforce && before.Mode != next.Mode {
+		if next.Hosts, err = s.withAgentHosts(next.Agent, next.Hosts); err != nil {
+			return Edited{}, err
+		}
+	}
 	if err := s.admitEdit(before, next); err != nil {
 		return Edited{}, err
 	}
@@ -47,10 +52,8 @@ func (s *Tasks) EditCage(ctx context.Context, id ident.Task, change func(*Record
 		return Edited{Record: before}, nil
 	}
 	if onlyUnticked(before, next) {
+		s.Credentials.Revoke(id) // first: it may not depend on a disk that takes the record (I14)
 		saved, err := s.save(t, func(r *Record) { r.MCP = false })
-		if err == nil {
-			s.Credentials.Revoke(id)
-		}
 		return Edited{Record: saved}, err
 	}
 	if names := s.tabNames(id); len(names) > 0 && !confirmed {
@@ -108,7 +111,7 @@ func (s *Tasks) exchangeCage(ctx context.Context, t *task, before, next Record) 
 	})
 	edited := Edited{Record: saved, Failed: map[string]error{}}
 	for _, tab := range tabs { // with the old record, when the new one could not be saved
-		if _, _, opening := s.openTab(ctx, t, tab.definition, tab.name, "", nil); opening != nil {
+		if _, _, opening := s.openTab(ctx, t, tab.definition, tab.tabWish); opening != nil {
 			s.Log.Error("tab not started again", "task", t.record.ID, "cause", opening)
 			edited.Failed[tab.name] = opening
 			continue
@@ -135,7 +138,7 @@ func (s *Tasks) reopenings(id ident.Task) []reopen {
 	for _, open := range s.Tabs(id) {
 		if info := open.Info(); info.State != settle.Exited {
 			if definition, err := s.Agents.Get(info.Agent); err == nil {
-				tabs = append(tabs, reopen{definition, info.Name})
+				tabs = append(tabs, reopen{definition, tabWish{name: info.Name, opener: info.Opener}})
 			}
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"termic/app/agent"
+	"termic/app/agentstate"
 	"termic/app/cage"
 	"termic/app/git"
 	"termic/app/project"
@@ -29,6 +30,9 @@ type Credentials interface {
 	// nowhere else, and the listener is closed when it is not to be served. ok is false while nothing serves: then
 	// neither is advertised.
 	Task(record Record, limit capability.Set, own net.Listener) (url, token string, ok bool)
+	// Address is where Task would say that the control plane is; empty while nothing serves, and for a task that is
+	// not to have it.
+	Address(record Record) string
 	// Revoke ends the task's token, and closes its cage's port.
 	Revoke(id ident.Task)
 }
@@ -41,6 +45,7 @@ type Tools struct {
 	Settings    *settings.Settings
 	Credentials Credentials
 	Machine     *cage.Machine
+	State       *agentstate.Keeper
 	// Environ is the environment that tabs start from (os.Environ of the app); CLI the path of the termic
 	// program, for tabs outside a cage.
 	Environ []string
@@ -212,7 +217,7 @@ func (s *Tasks) Rename(id ident.Task, name string) (Record, error) {
 		return Record{}, refusal.New(refusal.BadInput, err.Error(), "choose another name")
 	}
 	s.mu.RLock()
-	taken := s.taken(t.record.Project, name, id)
+	taken := s.taken(t.record, name)
 	s.mu.RUnlock()
 	if taken {
 		return Record{}, nameTaken(name)
@@ -220,12 +225,13 @@ func (s *Tasks) Rename(id ident.Task, name string) (Record, error) {
 	return s.save(t, func(r *Record) { r.Name = name })
 }
 
-// taken tells whether a live task of the project other than self has the name; s.mu is held. Names that
+// taken tells whether another live task of self's project and namespace has the name; s.mu is held. Names that
 // differ only in case would share a directory on some file systems.
-func (s *Tasks) taken(project ident.Project, name string, self ident.Task) bool {
+func (s *Tasks) taken(self Record, name string) bool {
 	for _, other := range s.tasks {
 		r := other.record
-		if r.ID != self && r.Project == project && r.Stage != Archived && strings.EqualFold(r.Name, name) {
+		beside := r.ID != self.ID && r.Project == self.Project && r.Namespace == self.Namespace
+		if beside && r.Stage != Archived && strings.EqualFold(r.Name, name) {
 			return true
 		}
 	}

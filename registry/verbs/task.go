@@ -56,7 +56,10 @@ func (in TaskNewIn) Target() registry.Target {
 		Project:  in.Project,
 		Projects: in.Projects,
 		Live:     in.Live,
-		Child:    &registry.Wish{Cage: in.Cage, MCP: in.MCP, Hosts: in.Hosts, Read: in.Read, Write: in.Write, Env: in.Env},
+		Child: &registry.Wish{
+			Name: in.Name, Cage: in.Cage, MCP: in.MCP, Hosts: in.Hosts, Read: in.Read, Write: in.Write, Env: in.Env,
+			Projects: in.Projects != nil,
+		},
 	}
 }
 
@@ -110,10 +113,25 @@ type TaskStatusOut struct {
 
 // Grant tells a caller what it holds.
 type Grant struct {
-	Scope    string   `json:"scope" jsonschema:"scoped or full"`
-	Ceiling  string   `json:"ceiling" jsonschema:"highest class of verb that it may call"`
-	Projects []string `json:"projects" jsonschema:"names of the projects that it may act on"`
-	Limit    []string `json:"limit" jsonschema:"what its task may touch, in words"`
+	Scope    string         `json:"scope" jsonschema:"scoped or full"`
+	Ceiling  string         `json:"ceiling" jsonschema:"highest class of verb that it may call"`
+	Projects []GrantProject `json:"projects" jsonschema:"the projects that it may act on"`
+	Limit    []string       `json:"limit" jsonschema:"what its task may touch, in words"`
+	Left     Budget         `json:"left,omitzero" jsonschema:"how many tasks it may still make; only for a scoped caller"`
+}
+
+// GrantProject is a project that a caller may act on.
+type GrantProject struct {
+	ID   string `json:"id" jsonschema:"stable id of the project"`
+	Name string `json:"name" jsonschema:"name of the project"`
+}
+
+// Budget bounds the tasks that a task's agents may make.
+type Budget struct {
+	Depth    int `json:"depth" jsonschema:"generations of tasks that may descend from it"`
+	Children int `json:"children" jsonschema:"live tasks that it may have made itself"`
+	Total    int `json:"total" jsonschema:"tasks that may descend from it, archived ones included"`
+	Hourly   int `json:"hourly" jsonschema:"tasks that may descend from it and be made within an hour"`
 }
 
 var TaskStatus = registry.Define[TaskStatusIn, TaskStatusOut](registry.Verb{
