@@ -389,7 +389,9 @@ export interface CageEditOut {
   can: string[];
   /** tabs that were ended and started again */
   restarted: string[];
-  /** tabs that were ended and could not be started again */
+  /** names of the tasks that it made, or that those made, and that were narrowed with it, since they could do more */
+  narrowed: string[];
+  /** tabs and tasks that were ended and could not be started again */
   failed: string[];
 }
 
