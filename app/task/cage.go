@@ -33,10 +33,10 @@ type place struct {
 	start func(tab.Spec) (*pty.Session, error) // nil: outside any cage
 }
 
-// placeOf returns where the tabs of a task run; its life is locked. There is no way from a task that is caged to a
-// place outside.
-func (s *Tasks) placeOf(ctx context.Context, t *task) (place, error) {
-	if !t.record.Mode.Caged() {
+// placeOf returns where a tab of a task runs; its life is locked. A caged task's runs in the cage, or nowhere: outside
+// is what the person asks for by name, and never what is left when a cage cannot be.
+func (s *Tasks) placeOf(ctx context.Context, t *task, outside bool) (place, error) {
+	if outside || !t.record.Mode.Caged() {
 		env, url := s.environment(t.record)
 		return place{env: env, url: url}, nil
 	}
