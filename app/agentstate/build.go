@@ -23,6 +23,7 @@ import (
 type builder struct {
 	keeper *Keeper
 	task   Task
+	dir    string // of the task
 	plan   Plan
 	hosts  []string
 	built  []string // layouts that the plan has
@@ -49,7 +50,7 @@ func (b *builder) agent(ctx context.Context, h *held, definition agent.Definitio
 		return nil
 	}
 	b.built = append(b.built, name)
-	l, at := layouts[name], pathsFor(b.keeper.person, b.task, name)
+	l, at := layouts[name], pathsFor(b.keeper.person, b.dir, b.task.Checkout, name)
 	if err := errors.Join(os.MkdirAll(at.cred, 0o700), emptyDir(at.cred)); err != nil {
 		return err
 	}
@@ -162,7 +163,7 @@ func (b *builder) own(l *layout, at paths, in seedInput) {
 // loses none of it.
 func (b *builder) rebuild(l *layout, at paths, in seedInput) error {
 	base := filepath.Dir(at.state)
-	kept := filepath.Join(base, "kept")
+	kept := filepath.Join(base, keptDir)
 	for _, dir := range []string{at.state, kept} {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			return err
