@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 
+	"termic/app/agentstate"
 	"termic/app/audit"
 	"termic/app/cage"
 	"termic/app/ctl"
@@ -72,6 +73,7 @@ type app struct {
 	endpoint *endpoint
 	streams  *streams
 	tasks    *task.Tasks
+	states   *agentstate.Keeper
 }
 
 // open makes every service and gives every verb its handler.
@@ -88,17 +90,27 @@ func open(ctx context.Context, s *store.Store, sink registry.Sink, o Options) (*
 	if err != nil {
 		return nil, err
 	}
+	stateDir, err := s.Subdir("agentstate")
+	if err != nil {
+		return nil, err
+	}
+	states, err := agentstate.Open(agentstate.Options{Dir: stateDir, Environ: o.Environ, Log: o.Log, Untrusted: func() []string {
+		return []string{s.Dir(), task.Checkouts(s, set)}
+	}})
+	if err != nil {
+		return nil, err
+	}
 	projects, err := project.Open(s, g)
 	if err != nil {
 		return nil, err
 	}
 	book := grant.NewBook()
 	server := &mcpserver.Server{Auth: hostAuth{book}, Version: o.Version, Log: o.Log}
-	a := &app{Options: o, store: s, book: book, endpoint: newEndpoint(s, set, book, server, o.Log), streams: newStreams()}
+	a := &app{Options: o, store: s, book: book, endpoint: newEndpoint(s, set, book, server, o.Log), streams: newStreams(), states: states}
 	a.endpoint.withdraw() // of a run that crashed: its token is dead and its port may be another's
 	a.tasks, err = task.Open(ctx, task.Tools{
 		Store: s, Projects: projects, Agents: known.Set, Settings: set, Credentials: a.endpoint, Machine: cage.NewMachine(o.Stage),
-		Environ: o.Environ, CLI: o.CLI, Log: o.Log,
+		States: states, Environ: o.Environ, CLI: o.CLI, Log: o.Log,
 	})
 	if err != nil {
 		return nil, err
@@ -132,7 +144,12 @@ func verifyAudit(s *store.Store) (string, error) {
 // serve answers until ctx ends. An endpoint that cannot serve does not keep the app from running: the person
 // needs it to put that right.
 func (a *app) serve(ctx context.Context) error {
-	defer a.tasks.Stop()
+	defer func() {
+		a.tasks.Stop()
+		if err := a.states.Close(); err != nil {
+			a.Log.Error("state of agents not released", "cause", err)
+		}
+	}()
 	defer a.endpoint.Off()
 	token := grant.NewToken()
 	a.book.Keep(token)

@@ -57,6 +57,9 @@ func (s *Tasks) Archive(ctx context.Context, id ident.Task, force bool) (Record,
 		}
 		return Record{}, err
 	}
+	if err := s.States.Archive(id); err != nil { // what is left takes room, and is there when the task is restored
+		s.Log.Error("state of an archived task's agents not removed", "task", id, "cause", err)
+	}
 	return s.save(t, func(r *Record) { r.Stage, r.Trouble = Archived, "" })
 }
 

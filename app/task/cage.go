@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 
 	"termic/app/agent"
 	"termic/app/cage"
@@ -19,7 +20,8 @@ import (
 // caged is a task's running cage with what its processes are told.
 type caged struct {
 	*cage.Cage
-	env []string
+	env   []string
+	notes []string // what it has of the agent and the person's tools, in words
 }
 
 // place is where a tab runs and with which environment.
@@ -47,7 +49,7 @@ func (s *Tasks) placeOf(ctx context.Context, t *task) (place, error) {
 }
 
 // ensureCage returns the task's cage, and starts it when it does not run; the task's life is locked.
-func (s *Tasks) ensureCage(ctx context.Context, t *task) (*caged, error) {
+func (s *Tasks) ensureCage(ctx context.Context, t *task) (_ *caged, err error) {
 	if running := s.cageOf(t); running != nil {
 		return running, nil
 	}
@@ -63,11 +65,24 @@ func (s *Tasks) ensureCage(ctx context.Context, t *task) (*caged, error) {
 	if err != nil {
 		return nil, err
 	}
+	state, err := s.agentState(ctx, t.record)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			s.releaseState(t.record.ID)
+		}
+	}()
+	if err = addState(&declared, &dirs, state); err != nil {
+		return nil, err
+	}
 	started, err := s.Machine.Start(ctx, cage.Spec{Declared: declared, Dirs: dirs, Decided: newEgressLog(s.Log, t.record.ID).decided})
 	if err != nil {
 		return nil, err
 	}
-	running := &caged{Cage: started, env: append(started.Environ(s.Environ), terminalEnvironment(t.record)...)}
+	running := &caged{Cage: started, notes: slices.Concat(state.Notes, started.Notes())}
+	running.env = slices.Concat(started.Environ(s.Environ), pairs(state.Env), terminalEnvironment(t.record))
 	running.env = append(running.env, s.control(t.record, limit, started)...)
 	s.mu.Lock()
 	t.caged = running
@@ -95,6 +110,7 @@ func (s *Tasks) awaitCage(t *task, running *caged) {
 	}
 	s.mu.Unlock()
 	if mine {
+		s.releaseState(t.record.ID)
 		s.Log.Error("a cage ended by itself", "task", t.record.ID)
 		s.Credentials.Revoke(t.record.ID)
 	}
@@ -118,7 +134,9 @@ func (s *Tasks) killCage(t *task) {
 	}
 	if err := running.Kill(); err != nil {
 		s.Log.Error("cage not ended", "task", t.record.ID, "cause", err)
+		return
 	}
+	s.releaseState(t.record.ID)
 }
 
 // errNoCage: the task's cage does not run.
@@ -152,10 +170,7 @@ func (s *Tasks) dirs(ctx context.Context, record Record) (profile.Dirs, error) {
 		Home: home, Checkout: record.Dir, Data: s.Store.Dir(), Hidden: s.hidden(record.ID),
 		Root: os.Getuid() == 0, UID: os.Getuid(),
 	}
-	if dirs.Own, err = s.gitOwn(ctx, record); err != nil {
-		return profile.Dirs{}, err
-	}
-	dirs.Read, err = s.program(record.Agent)
+	dirs.Own, err = s.gitOwn(ctx, record)
 	return dirs, err
 }
 
@@ -185,17 +200,4 @@ func (s *Tasks) hidden(self ident.Task) []string {
 		hidden = append(hidden, p.Root)
 	}
 	return hidden
-}
-
-// program is the agent's program, by the name that the person uses: a cage that could not read it could not run it.
-func (s *Tasks) program(id string) ([]string, error) {
-	definition, err := s.Agents.Get(id)
-	if err != nil {
-		return nil, err
-	}
-	program, err := agent.Find(definition, agent.WhereIn(s.Environ))
-	if err != nil {
-		return nil, err
-	}
-	return []string{program}, nil
 }

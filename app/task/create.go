@@ -12,6 +12,7 @@ import (
 	"termic/app/agent"
 	"termic/app/git"
 	"termic/app/settings"
+	"termic/app/store"
 	"termic/registry/ident"
 	"termic/registry/refusal"
 	"termic/sandbox/capability"
@@ -156,6 +157,9 @@ func (s *Tasks) forget(t *task) {
 	if err != nil {
 		s.Log.Error("record of a failed task not removed", "task", t.record.ID, "cause", err)
 	}
+	if err := s.States.Remove(t.record.ID); err != nil {
+		s.Log.Error("state of a failed task's agents not removed", "task", t.record.ID, "cause", err)
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.tasks, t.record.ID)
@@ -213,11 +217,14 @@ func headOf(ctx context.Context, repo *git.Repo) (git.OID, string, error) {
 
 // checkouts is the directory of all checkouts. It lies beside the data directory and not in it: cages deny
 // the whole data directory, without an exception.
-func (s *Tasks) checkouts() string {
-	if dir := s.Settings.Get(settings.CheckoutsDir); dir != "" {
+func (s *Tasks) checkouts() string { return Checkouts(s.Store, s.Settings) }
+
+// Checkouts is the directory of all checkouts of new tasks.
+func Checkouts(data *store.Store, set *settings.Settings) string {
+	if dir := set.Get(settings.CheckoutsDir); dir != "" {
 		return dir
 	}
-	return s.Store.Dir() + ".checkouts"
+	return data.Dir() + ".checkouts"
 }
 
 func (s *Tasks) checkOut(ctx context.Context, repo *git.Repo, record Record) error {

@@ -54,8 +54,12 @@ func (s *Tasks) openTab(ctx context.Context, t *task, definition agent.Definitio
 	if err != nil {
 		return nil, false, err
 	}
+	told := ""
+	if t.record.MCP {
+		told = valueIn(place.env, EnvMCPURL)
+	}
 	argv, extra, passed, err := definition.Launch(agent.LaunchOptions{
-		Program: program, Prompt: prompt, Dir: t.record.Dir, Caged: t.record.Mode.Caged(),
+		Program: program, Prompt: prompt, Dir: t.record.Dir, Caged: t.record.Mode.Caged(), MCPURL: told,
 	})
 	if err != nil {
 		return nil, false, fmt.Errorf("start agent %s: %w", definition.ID, err)

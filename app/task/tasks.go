@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"termic/app/agent"
+	"termic/app/agentstate"
 	"termic/app/cage"
 	"termic/app/git"
 	"termic/app/project"
@@ -44,6 +45,7 @@ type Tools struct {
 	// Environ is the environment that tabs start from (os.Environ of the app); CLI the path of the termic
 	// program, for tabs outside a cage.
 	Environ []string
+	States  *agentstate.Keeper // what cages get of agents
 	CLI     string
 	Log     *slog.Logger
 }
