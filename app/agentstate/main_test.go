@@ -128,3 +128,14 @@ func ownAt(plan agentstate.Plan, source string) profile.Own {
 	}
 	return plan.Own[i]
 }
+
+// end is the end of a task's cage.
+func (r *rig) end(t *testing.T, cage *launch.Cage, task agentstate.Task) {
+	t.Helper()
+	if err := cage.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.keeper.Release(task.ID); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -215,11 +215,10 @@ func headOf(ctx context.Context, repo *git.Repo) (git.OID, string, error) {
 	return "", "", fmt.Errorf("find main worktree of %s: git names none", repo.Root)
 }
 
-// checkouts is the directory of all checkouts. It lies beside the data directory and not in it: cages deny
-// the whole data directory, without an exception.
 func (s *Tasks) checkouts() string { return Checkouts(s.Store, s.Settings) }
 
-// Checkouts is the directory of all checkouts of new tasks.
+// Checkouts is the directory of all checkouts of new tasks. It lies beside the data directory and not in it: cages deny
+// the whole data directory, without an exception.
 func Checkouts(data *store.Store, set *settings.Settings) string {
 	if dir := set.Get(settings.CheckoutsDir); dir != "" {
 		return dir
