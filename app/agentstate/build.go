@@ -99,14 +99,17 @@ func (b *builder) login(ctx context.Context, h *held, l *layout, at paths, defin
 	return in, nil
 }
 
+// noteTime is how notes write a time.
+const noteTime = "2 Jan 2006 15:04"
+
 func until(end time.Time, renewed bool) string {
 	switch {
 	case end.IsZero():
 		return ""
 	case renewed:
-		return "; it is renewed outside before " + end.Local().Format("2 Jan 15:04")
+		return "; it is renewed outside before " + end.Local().Format(noteTime)
 	}
-	return "; it ends " + end.Local().Format("2 Jan 15:04") + ", log in again outside then"
+	return "; it ends " + end.Local().Format(noteTime) + ", log in again outside then"
 }
 
 // key returns the first variable that logs the agent in and that the person has.
