@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"runtime"
 
 	"termic/app/agentstate"
 	"termic/app/audit"
@@ -14,6 +15,7 @@ import (
 	"termic/app/git"
 	"termic/app/handlers"
 	"termic/app/project"
+	"termic/app/registration"
 	"termic/app/settings"
 	"termic/app/store"
 	"termic/app/task"
@@ -73,7 +75,7 @@ type app struct {
 	endpoint *endpoint
 	streams  *streams
 	tasks    *task.Tasks
-	states   *agentstate.Keeper
+	state    *agentstate.Keeper
 }
 
 // open makes every service and gives every verb its handler.
@@ -90,35 +92,40 @@ func open(ctx context.Context, s *store.Store, sink registry.Sink, o Options) (*
 	if err != nil {
 		return nil, err
 	}
-	stateDir, err := s.Subdir("agentstate")
-	if err != nil {
-		return nil, err
-	}
-	states, err := agentstate.Open(agentstate.Options{Dir: stateDir, Environ: o.Environ, Log: o.Log, Untrusted: func() []string {
-		return []string{s.Dir(), task.Checkouts(s, set)}
-	}})
-	if err != nil {
-		return nil, err
-	}
 	projects, err := project.Open(s, g)
 	if err != nil {
 		return nil, err
 	}
 	book := grant.NewBook()
-	server := &mcpserver.Server{Auth: hostAuth{book}, Version: o.Version, Log: o.Log}
-	a := &app{Options: o, store: s, book: book, endpoint: newEndpoint(s, set, book, server, o.Log), streams: newStreams(), states: states}
+	outside, err := registration.Open(s, registration.Options{Environ: o.Environ, Program: o.CLI, Mac: runtime.GOOS == "darwin", Reads: readingTools()})
+	if err != nil {
+		return nil, err
+	}
+	server := &mcpserver.Server{Auth: hostAuth{book, outside.Saw}, Version: o.Version, Log: o.Log}
+	a := &app{Options: o, store: s, book: book, endpoint: newEndpoint(s, set, book, server, outside, o.Log), streams: newStreams()}
+	outside.Use(a.endpoint)
 	a.endpoint.withdraw() // of a run that crashed: its token is dead and its port may be another's
+	cages, err := s.Subdir("cages")
+	if err != nil {
+		return nil, err
+	}
+	a.state, err = agentstate.Open(agentstate.Options{Dir: cages, Environ: o.Environ, Log: o.Log, Untrusted: func() []string {
+		return []string{s.Dir(), task.Checkouts(s, set)}
+	}})
+	if err != nil {
+		return nil, err
+	}
 	a.tasks, err = task.Open(ctx, task.Tools{
-		Store: s, Projects: projects, Agents: known.Set, Settings: set, Credentials: a.endpoint, Machine: cage.NewMachine(o.Stage),
-		States: states, Environ: o.Environ, CLI: o.CLI, Log: o.Log,
+		Store: s, Projects: projects, Agents: known.Set, Settings: set, Credentials: a.endpoint, Machine: cage.NewMachine(o.Stage), State: a.state,
+		Environ: o.Environ, CLI: o.CLI, Log: o.Log,
 	})
 	if err != nil {
 		return nil, err
 	}
-	a.router = registry.NewRouter(grant.NewGuard(book, handlers.World(projects, a.tasks)), sink, o.Log, verbs.All()...)
+	a.router = registry.NewRouter(grant.NewGuard(book, handlers.World(projects, a.tasks, a.tasks.Machine.Enforced)), sink, o.Log, verbs.All()...)
 	a.router.RedactWith(book.Redact)
 	handlers.Bind(a.router, handlers.Services{
-		Projects: projects, Tasks: a.tasks, Agents: known, Settings: set, Endpoint: a.endpoint, Streams: a.streams,
+		Projects: projects, Tasks: a.tasks, Agents: known, Settings: set, Endpoint: a.endpoint, Streams: a.streams, Clients: outside,
 		Store: s, Git: g, Book: book, Version: o.Version, Audit: func() (string, error) { return verifyAudit(s) },
 	})
 	if missing := a.router.Unbound(); len(missing) > 0 {
@@ -145,11 +152,11 @@ func verifyAudit(s *store.Store) (string, error) {
 // needs it to put that right.
 func (a *app) serve(ctx context.Context) error {
 	defer func() {
-		a.tasks.Stop()
-		if err := a.states.Close(); err != nil {
-			a.Log.Error("state of agents not released", "cause", err)
+		if err := a.state.Close(); err != nil {
+			a.Log.Error("agents' state not given up", "cause", err)
 		}
 	}()
+	defer a.tasks.Stop()
 	defer a.endpoint.Off()
 	token := grant.NewToken()
 	a.book.Keep(token)

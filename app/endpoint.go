@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"termic/app/registration"
 	"termic/app/settings"
 	"termic/app/store"
 	"termic/app/task"
@@ -38,6 +39,7 @@ type endpoint struct {
 	settings *settings.Settings
 	book     *grant.Book
 	server   *mcpserver.Endpoint
+	clients  *registration.Set
 	log      *slog.Logger
 
 	// switching is held while the endpoint is switched, so that two switches never mix. Taken before mu.
@@ -49,10 +51,11 @@ type endpoint struct {
 	why     string                // why it does not serve although it should
 	tokens  map[ident.Task]string // of the tasks that got one since the port was bound
 	doors   map[ident.Task]*door  // inside cages
+	proofs  map[string]string     // digests of the outside clients' tokens, by name (registration.Tokens)
 }
 
-func newEndpoint(s *store.Store, set *settings.Settings, book *grant.Book, server *mcpserver.Server, log *slog.Logger) *endpoint {
-	e := &endpoint{store: s, settings: set, book: book, log: log, server: &mcpserver.Endpoint{Server: server}, doors: map[ident.Task]*door{}}
+func newEndpoint(s *store.Store, set *settings.Settings, book *grant.Book, server *mcpserver.Server, clients *registration.Set, log *slog.Logger) *endpoint {
+	e := &endpoint{store: s, settings: set, book: book, clients: clients, log: log, server: &mcpserver.Endpoint{Server: server}, doors: map[ident.Task]*door{}}
 	e.server.Ended = func(err error) {
 		e.log.Error("endpoint ended", "cause", err)
 		e.switching.Lock()
@@ -130,6 +133,9 @@ func (e *endpoint) advertise(port int) error {
 	if err := e.store.WriteSecret(mcpTokenFile, token); err != nil {
 		return err
 	}
+	if err := e.admitAll(); err != nil {
+		return err
+	}
 	return e.store.WriteSecret(mcpPortFile, strconv.Itoa(port))
 }
 
@@ -156,7 +162,7 @@ func (e *endpoint) shut() {
 func (e *endpoint) revokeAll(why string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.url, e.why, e.tokens = "", why, nil
+	e.url, e.why, e.tokens, e.proofs = "", why, nil, nil
 	e.book.Revoke(func(g grant.Grant) bool { return g.Channel == grant.HostPort })
 }
 
@@ -174,7 +180,11 @@ func (e *endpoint) stop(why string) {
 
 // withdraw removes the advertisement.
 func (e *endpoint) withdraw() {
-	for _, name := range []string{mcpTokenFile, mcpPortFile} {
+	names := []string{mcpTokenFile, mcpPortFile}
+	for _, client := range e.clients.Known() {
+		names = append(names, registration.TokenFile(client))
+	}
+	for _, name := range names {
 		if err := e.store.RemoveSecret(name); err != nil {
 			e.log.Error("advertisement not removed", "file", name, "cause", err)
 		}
@@ -206,6 +216,21 @@ func (e *endpoint) Task(record task.Record, limit capability.Set, own net.Listen
 	return e.url, token, true
 }
 
+// Address is where Task would say that the control plane is, or empty; it implements task.Credentials.
+func (e *endpoint) Address(record task.Record) string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	switch {
+	case !mayHold(record):
+		return ""
+	case record.Mode != capability.Enforce:
+		return e.url
+	case e.enabled:
+		return doorURL
+	}
+	return ""
+}
+
 // mayHold tells whether a task's agents hold a token at all: those without a cage do, others when the person says so.
 func mayHold(record task.Record) bool {
 	return record.Mode == capability.Off || record.Mode.Valid() && record.MCP
@@ -235,9 +260,17 @@ func (e *endpoint) Revoke(id ident.Task) {
 }
 
 // hostAuth is the book as the host listener sees it: tokens that are valid on another channel are unknown here.
-type hostAuth struct{ book *grant.Book }
+type hostAuth struct {
+	book *grant.Book
+	// saw, when set, is told the name behind each accepted token of an outside client.
+	saw func(name string)
+}
 
 // Caller implements mcpserver.Auth.
 func (a hostAuth) Caller(token string) (registry.Caller, bool) {
-	return a.book.Caller(grant.HostPort, token)
+	caller, ok := a.book.Caller(grant.HostPort, token)
+	if ok && caller.Task == "" && a.saw != nil {
+		a.saw(caller.Name)
+	}
+	return caller, ok
 }

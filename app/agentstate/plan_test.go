@@ -28,7 +28,7 @@ func TestHowAnAgentLogsIn(t *testing.T) {
 		{"claude by a key, which it need not ask about", "claude", false, []string{"ANTHROPIC_API_KEY=0123456789abcdefghijklmnopqrstuvwxyz"}, []string{"ANTHROPIC_API_KEY"}, nil, `"ghijklmnopqrstuvwxyz"`, "key in ANTHROPIC_API_KEY"},
 		{"claude by a token of its own first", "claude", false, []string{"ANTHROPIC_API_KEY=k", "CLAUDE_CODE_OAUTH_TOKEN=t"}, []string{"CLAUDE_CODE_OAUTH_TOKEN"}, nil, "", "CLAUDE_CODE_OAUTH_TOKEN"},
 		{"a key shorter than what claude remembers of it", "claude", false, []string{"ANTHROPIC_API_KEY=short"}, []string{"ANTHROPIC_API_KEY"}, nil, `"short"`, ""},
-		{"claude at another address", "claude", true, []string{"ANTHROPIC_BASE_URL=https://models.example.org:8443/x"}, []string{"ANTHROPIC_BASE_URL"}, []string{"models.example.org:8443"}, "", "adds the host models.example.org:8443"},
+		{"claude at another address", "claude", true, []string{"ANTHROPIC_BASE_URL=https://models.example.org:8443/x"}, []string{"ANTHROPIC_BASE_URL"}, []string{"models.example.org:8443"}, "", "does not reach models.example.org:8443"},
 		{"claude at an address that no cage reaches", "claude", true, []string{"ANTHROPIC_BASE_URL=https://127.0.0.1:8443"}, []string{"ANTHROPIC_BASE_URL"}, nil, "", "no cage reaches"},
 		{"an empty variable is none", "claude", false, []string{"ANTHROPIC_API_KEY="}, nil, nil, "", "log in outside the cage"},
 		{"codex not logged in", "codex", false, nil, nil, nil, "trust_level", "log in outside the cage"},
@@ -57,6 +57,13 @@ func TestHowAnAgentLogsIn(t *testing.T) {
 			}
 			if want := slices.Sorted(slices.Values(append(withPort(task.Agents[0].Cage.Hosts), tt.hosts...))); !slices.Equal(plan.Hosts.Items(), want) {
 				t.Errorf("hosts %v, want %v", plan.Hosts.Items(), want)
+			}
+			if hosts, err := r.keeper.Hosts(task.Agents[0]); err != nil || !slices.Equal(hosts.Items(), plan.Hosts.Items()) {
+				t.Errorf("hosts beforehand %v, %v", hosts.Items(), err)
+			}
+			task.ID, task.Limit.Network = task.ID+"2", plan.Hosts
+			if notes := r.prepare(t, task).Notes; strings.Contains(strings.Join(notes, "\n"), "does not reach") {
+				t.Errorf("notes of a task with these hosts: %v", notes)
 			}
 			copies := names(t, filepath.Join(r.state, string(task.ID), tt.agent, "login"))
 			if by := strings.Join(plan.Notes, "\n"); (len(copies) > 0) != strings.Contains(by, "by a copy") || !strings.Contains(by, tt.note) {

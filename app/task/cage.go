@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"termic/app/agent"
+	"termic/app/agentstate"
 	"termic/app/cage"
 	"termic/app/pty"
 	"termic/app/tab"
@@ -20,13 +21,14 @@ import (
 // caged is a task's running cage with what its processes are told.
 type caged struct {
 	*cage.Cage
-	env   []string
-	notes []string // what it has of the agent and the person's tools, in words
+	env []string
+	url string // of the control plane; empty when it is not offered
 }
 
 // place is where a tab runs and with which environment.
 type place struct {
 	env   []string
+	url   string                               // of the control plane, or empty
 	start func(tab.Spec) (*pty.Session, error) // nil: outside any cage
 }
 
@@ -34,14 +36,15 @@ type place struct {
 // place outside.
 func (s *Tasks) placeOf(ctx context.Context, t *task) (place, error) {
 	if !t.record.Mode.Caged() {
-		return place{env: s.environment(t.record)}, nil
+		env, url := s.environment(t.record)
+		return place{env: env, url: url}, nil
 	}
 	running, err := s.ensureCage(ctx, t)
 	if err != nil {
 		return place{}, err
 	}
 	return place{
-		env: append([]string(nil), running.env...),
+		env: slices.Clone(running.env), url: running.url,
 		start: func(spec tab.Spec) (*pty.Session, error) {
 			return running.Terminal(ctx, spec.Argv, spec.Env, spec.Dir, spec.Size)
 		},
@@ -49,7 +52,7 @@ func (s *Tasks) placeOf(ctx context.Context, t *task) (place, error) {
 }
 
 // ensureCage returns the task's cage, and starts it when it does not run; the task's life is locked.
-func (s *Tasks) ensureCage(ctx context.Context, t *task) (_ *caged, err error) {
+func (s *Tasks) ensureCage(ctx context.Context, t *task) (*caged, error) {
 	if running := s.cageOf(t); running != nil {
 		return running, nil
 	}
@@ -61,43 +64,30 @@ func (s *Tasks) ensureCage(ctx context.Context, t *task) (_ *caged, err error) {
 	if err != nil {
 		return nil, err
 	}
-	dirs, err := s.dirs(ctx, t.record)
+	url := s.Credentials.Address(t.record)
+	dirs, more, err := s.dirs(ctx, t.record, limit, url)
 	if err != nil {
-		return nil, err
-	}
-	state, err := s.agentState(ctx, t.record)
-	if err != nil {
-		return nil, err
-	}
-	defer func() {
-		if err != nil {
-			s.releaseState(t.record.ID)
-		}
-	}()
-	if err = addState(&declared, &dirs, state); err != nil {
 		return nil, err
 	}
 	started, err := s.Machine.Start(ctx, cage.Spec{Declared: declared, Dirs: dirs, Decided: newEgressLog(s.Log, t.record.ID).decided})
 	if err != nil {
-		return nil, err
+		return nil, errors.Join(err, s.State.Release(t.record.ID))
 	}
-	running := &caged{Cage: started, notes: slices.Concat(state.Notes, started.Notes())}
-	running.env = slices.Concat(started.Environ(s.Environ), pairs(state.Env), terminalEnvironment(t.record))
-	running.env = append(running.env, s.control(t.record, limit, started)...)
+	running := &caged{Cage: started, url: url, env: slices.Concat(started.Environ(s.Environ), more, terminalEnvironment(t.record))}
+	if url != "" { // the token is valid at the listener inside the cage, where it has one, else at the host's port
+		running.env = append(running.env, controlEnvironment(s.Credentials.Task(t.record, limit, started.MCP()))...)
+	} else if door := started.MCP(); door != nil {
+		_ = door.Close()
+	}
+	for _, note := range started.Notes() {
+		s.Log.Info("a cage is otherwise than planned", "task", t.record.ID, "note", note)
+	}
 	s.mu.Lock()
 	t.caged = running
 	s.mu.Unlock()
 	go s.awaitCage(t, running)
+	s.cageStarted(t)
 	return running, nil
-}
-
-// control gives a cage whose MCP box is ticked its token: valid at the listener inside it, where it has one, else at
-// the host's port.
-func (s *Tasks) control(record Record, limit capability.Set, started *cage.Cage) []string {
-	if !record.MCP || record.Mode == capability.Enforce && started.MCP() == nil {
-		return nil
-	}
-	return controlEnvironment(s.Credentials.Task(record, limit, started.MCP()))
 }
 
 // awaitCage takes note of a cage that ended by itself: its token is of no use any more.
@@ -110,9 +100,17 @@ func (s *Tasks) awaitCage(t *task, running *caged) {
 	}
 	s.mu.Unlock()
 	if mine {
-		s.releaseState(t.record.ID)
+		s.unfollow(t)
 		s.Log.Error("a cage ended by itself", "task", t.record.ID)
 		s.Credentials.Revoke(t.record.ID)
+		s.release(t)
+	}
+}
+
+// release gives up what agents have in a cage that has ended.
+func (s *Tasks) release(t *task) {
+	if err := s.State.Release(t.record.ID); err != nil {
+		s.Log.Error("agents' state not released", "task", t.record.ID, "cause", err)
 	}
 }
 
@@ -136,7 +134,7 @@ func (s *Tasks) killCage(t *task) {
 		s.Log.Error("cage not ended", "task", t.record.ID, "cause", err)
 		return
 	}
-	s.releaseState(t.record.ID)
+	s.release(t)
 }
 
 // errNoCage: the task's cage does not run.
@@ -160,18 +158,45 @@ func (s *Tasks) Effective(record Record) (capability.Set, error) {
 	return capability.Effective(declared, s.Machine.Enforced(record.Mode))
 }
 
-// dirs returns where the things are that a task's cage is made of.
-func (s *Tasks) dirs(ctx context.Context, record Record) (profile.Dirs, error) {
+// dirs returns where the things are that a task's cage is made of, and what its processes are told of them
+// ("NAME=value"). What agents have in it is the cage's until release.
+func (s *Tasks) dirs(ctx context.Context, record Record, limit capability.Set, url string) (profile.Dirs, []string, error) {
 	home, err := s.home()
 	if err != nil {
-		return profile.Dirs{}, err
+		return profile.Dirs{}, nil, err
 	}
-	dirs := profile.Dirs{
+	definition, err := s.Agents.Get(record.Agent)
+	if err != nil {
+		return profile.Dirs{}, nil, err
+	}
+	own, err := s.gitOwn(ctx, record)
+	if err != nil {
+		return profile.Dirs{}, nil, err
+	}
+	plan, err := s.State.Prepare(ctx, agentstate.Task{
+		ID: record.ID, Checkout: record.Dir, Agents: []agent.Definition{definition}, Limit: limit, MCPURL: url,
+	})
+	if err != nil {
+		return profile.Dirs{}, nil, err
+	}
+	for _, note := range plan.Notes {
+		s.Log.Info("agents' state", "task", record.ID, "note", note)
+	}
+	return profile.Dirs{
 		Home: home, Checkout: record.Dir, Data: s.Store.Dir(), Hidden: s.hidden(record.ID),
+		Own: append(own, plan.Own...), Caches: plan.Caches, Read: plan.Read,
 		Root: os.Getuid() == 0, UID: os.Getuid(),
+	}, variables(plan.Env), nil
+}
+
+// variables returns env as "NAME=value", sorted.
+func variables(env map[string]string) []string {
+	var list []string
+	for name, value := range env {
+		list = append(list, name+"="+value)
 	}
-	dirs.Own, err = s.gitOwn(ctx, record)
-	return dirs, err
+	slices.Sort(list)
+	return list
 }
 
 // home is the person's, by the environment that tabs start from.

@@ -402,3 +402,25 @@ func TestNamesThatAreLinks(t *testing.T) {
 		t.Error("a rule below the link /bin")
 	}
 }
+
+// A rule's path was compared with the limits of others as it is written, so a link in it is refused wherever it leads.
+func TestARuleThroughALinkIsRefused(t *testing.T) {
+	disk := machine("/home/u/docs/in -> /home/u/src/lib", "/home/u/src/lib/sub/")
+	for name, c := range map[string]struct {
+		set     capability.Set
+		refused bool
+	}{
+		"reading":             {reads("/home/u/docs/in"), true},
+		"writing":             {writes("/home/u/docs/in"), true},
+		"below it":            {reads("/home/u/docs/in/sub"), true},
+		"the place, twin":     {reads("/home/u/src/lib"), false},
+		"a part of it, twin":  {reads("/home/u/src/lib/sub"), false},
+		"the place, to write": {writes("/home/u/src/lib"), false},
+	} {
+		_, err := profile.Compile(capability.Declared{Mode: capability.Enforce, Set: c.set}, dirs(), disk)
+		var redirect *profile.RedirectError
+		if errors.As(err, &redirect) != c.refused || !c.refused && err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
