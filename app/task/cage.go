@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"slices"
 
 	"termic/app/agent"
@@ -174,12 +173,8 @@ func (s *Tasks) dirs(ctx context.Context, record Record, limit capability.Set, u
 	if err != nil {
 		return profile.Dirs{}, nil, err
 	}
-	dir, err := s.stateDir(record.ID)
-	if err != nil {
-		return profile.Dirs{}, nil, err
-	}
 	plan, err := s.State.Prepare(ctx, agentstate.Task{
-		ID: record.ID, Dir: dir, Checkout: record.Dir, Agents: []agent.Definition{definition}, Limit: limit, MCPURL: url,
+		ID: record.ID, Checkout: record.Dir, Agents: []agent.Definition{definition}, Limit: limit, MCPURL: url,
 	})
 	if err != nil {
 		return profile.Dirs{}, nil, err
@@ -202,15 +197,6 @@ func variables(env map[string]string) []string {
 	}
 	slices.Sort(list)
 	return list
-}
-
-// stateDir is where a caged task's agents keep what outlives a cage.
-func (s *Tasks) stateDir(id ident.Task) (string, error) {
-	dir, err := s.Store.Subdir("cages")
-	if err != nil {
-		return "", fmt.Errorf("agents' state: %w", err)
-	}
-	return filepath.Join(dir, string(id)), nil
 }
 
 // home is the person's, by the environment that tabs start from.
