@@ -32,6 +32,7 @@ demo: build ## the main job on a temporary repository, step by step
 	@build/go-run.sh build/demo
 
 bench: build ## compare with peers measured in the same run
+	-@build/setup.sh bubblewrap
 	@build/go-run.sh build/bench
 
 soak: build ## run for a long time and watch what grows
