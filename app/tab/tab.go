@@ -70,6 +70,7 @@ type Tab struct {
 	tick     *time.Timer
 	changed  chan struct{} // closed and replaced when the state, the queue or the failure changes
 	watchers map[*Watcher]struct{}
+	pacer    *pacer
 	queue    []text
 	busy     bool   // a text is being delivered
 	seq      uint64 // deliveries begun
@@ -93,6 +94,7 @@ func Open(spec Spec, log func(msg string, args ...any)) (*Tab, error) {
 		machine:  settle.New(spec.Agent.Settle),
 		changed:  make(chan struct{}),
 		watchers: map[*Watcher]struct{}{},
+		pacer:    newPacer(),
 		replies:  make(chan []byte, maxReplies),
 		ended:    make(chan struct{}),
 	}
