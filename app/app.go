@@ -6,12 +6,16 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"runtime"
 
+	"termic/app/agentstate"
 	"termic/app/audit"
+	"termic/app/cage"
 	"termic/app/ctl"
 	"termic/app/git"
 	"termic/app/handlers"
 	"termic/app/project"
+	"termic/app/registration"
 	"termic/app/settings"
 	"termic/app/store"
 	"termic/app/task"
@@ -28,7 +32,9 @@ type Options struct {
 	// Environ is what new tabs start from.
 	Environ []string
 	// CLI is the path of the termic program, for tabs.
-	CLI     string
+	CLI string
+	// Stage is the path of the stage program, which makes cages.
+	Stage   string
 	Version string
 	Log     *slog.Logger
 	// Ready, when set, is called once everything serves, with the endpoint's address or why there is none.
@@ -69,6 +75,7 @@ type app struct {
 	endpoint *endpoint
 	streams  *streams
 	tasks    *task.Tasks
+	state    *agentstate.Keeper
 }
 
 // open makes every service and gives every verb its handler.
@@ -90,26 +97,35 @@ func open(ctx context.Context, s *store.Store, sink registry.Sink, o Options) (*
 		return nil, err
 	}
 	book := grant.NewBook()
-	server := &mcpserver.Server{Auth: hostAuth{book}, Version: o.Version, Log: o.Log}
-	a := &app{Options: o, store: s, book: book, endpoint: newEndpoint(s, set, book, server, o.Log), streams: newStreams()}
+	outside, err := registration.Open(s, registration.Options{Environ: o.Environ, Program: o.CLI, Mac: runtime.GOOS == "darwin", Reads: readingTools()})
+	if err != nil {
+		return nil, err
+	}
+	server := &mcpserver.Server{Auth: hostAuth{book, outside.Saw}, Version: o.Version, Log: o.Log}
+	a := &app{Options: o, store: s, book: book, endpoint: newEndpoint(s, set, book, server, outside, o.Log), streams: newStreams()}
+	outside.Use(a.endpoint)
 	a.endpoint.withdraw() // of a run that crashed: its token is dead and its port may be another's
+	a.state, err = agentstate.Open(agentstate.Options{Environ: o.Environ, Untrusted: []string{task.Checkouts(s, set)}, Log: o.Log})
+	if err != nil {
+		return nil, err
+	}
 	a.tasks, err = task.Open(ctx, task.Tools{
-		Store: s, Projects: projects, Agents: known.Set, Settings: set, Credentials: a.endpoint,
+		Store: s, Projects: projects, Agents: known.Set, Settings: set, Credentials: a.endpoint, Machine: cage.NewMachine(o.Stage), State: a.state,
 		Environ: o.Environ, CLI: o.CLI, Log: o.Log,
 	})
 	if err != nil {
 		return nil, err
 	}
-	a.router = registry.NewRouter(grant.NewGuard(book, handlers.World(projects, a.tasks)), sink, o.Log, verbs.All()...)
+	a.router = registry.NewRouter(grant.NewGuard(book, handlers.World(projects, a.tasks, a.tasks.Machine.Enforced)), sink, o.Log, verbs.All()...)
 	a.router.RedactWith(book.Redact)
 	handlers.Bind(a.router, handlers.Services{
-		Projects: projects, Tasks: a.tasks, Agents: known, Settings: set, Endpoint: a.endpoint, Streams: a.streams,
+		Projects: projects, Tasks: a.tasks, Agents: known, Settings: set, Endpoint: a.endpoint, Streams: a.streams, Clients: outside,
 		Store: s, Git: g, Book: book, Version: o.Version, Audit: func() (string, error) { return verifyAudit(s) },
 	})
 	if missing := a.router.Unbound(); len(missing) > 0 {
 		return nil, fmt.Errorf("verbs without a handler: %v", missing)
 	}
-	server.Calls = a.router
+	server.Calls = a.router // before the first listener serves, the host's or a cage's
 	return a, nil
 }
 
@@ -129,6 +145,11 @@ func verifyAudit(s *store.Store) (string, error) {
 // serve answers until ctx ends. An endpoint that cannot serve does not keep the app from running: the person
 // needs it to put that right.
 func (a *app) serve(ctx context.Context) error {
+	defer func() {
+		if err := a.state.Close(); err != nil {
+			a.Log.Error("agents' state not given up", "cause", err)
+		}
+	}()
 	defer a.tasks.Stop()
 	defer a.endpoint.Off()
 	token := grant.NewToken()

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"termic/app/task"
+	"termic/registry"
 	"termic/registry/grant"
 	"termic/registry/ident"
 	"termic/registry/refusal"
@@ -121,15 +122,28 @@ func TestATakenPortIsNeverReplacedByAnother(t *testing.T) {
 	}
 }
 
-func TestOnlyATaskWithoutACageGetsAToken(t *testing.T) {
+func TestOnlyATaskWithoutACageGetsAFullToken(t *testing.T) {
 	book := grant.NewBook()
 	e := &endpoint{book: book, url: "http://127.0.0.1:1/mcp", tokens: map[ident.Task]string{}}
-	for mode, want := range map[capability.Mode]bool{
-		capability.Off: true, capability.Monitor: false, capability.EnforceFS: false, capability.Enforce: false, 0: false,
+	for _, c := range []struct {
+		mode capability.Mode
+		mcp  bool
+		want registry.Scope
+	}{
+		{capability.Off, false, registry.Full},
+		{capability.Monitor, false, registry.ScopeNone},
+		{capability.Monitor, true, registry.Scoped},
+		{capability.EnforceFS, false, registry.ScopeNone},
+		{capability.EnforceFS, true, registry.Scoped},
+		{capability.Enforce, false, registry.ScopeNone},
+		{capability.Enforce, true, registry.ScopeNone}, // at the host's port: its token is valid in its cage only
+		{0, true, registry.ScopeNone},
 	} {
-		_, token, ok := e.Task(task.Record{ID: "t-one", Mode: mode})
-		if ok != want || (token != "") != want {
-			t.Errorf("mode %s: %v", mode, ok)
+		record := task.Record{ID: ident.NewTask(), Mode: c.mode, MCP: c.mcp}
+		_, token, ok := e.Task(record, capability.Set{}, nil)
+		caller, _ := book.Caller(grant.HostPort, token)
+		if caller.Scope != c.want || ok != (c.want != registry.ScopeNone) {
+			t.Errorf("mode %s, mcp %v: %v, scope %s, want %s", c.mode, c.mcp, ok, caller.Scope, c.want)
 		}
 	}
 }

@@ -73,6 +73,22 @@ func (e *Endpoint) Start(ctx context.Context, preferredPort int) (netip.AddrPort
 	return address, nil
 }
 
+// StartOn serves until Stop on a listener that another opened on 127.0.0.1: the one inside a cage. The endpoint
+// takes the listener in any case.
+func (e *Endpoint) StartOn(listener net.Listener) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	address, ok := listener.Addr().(*net.TCPAddr)
+	switch {
+	case e.serving != nil:
+		return errors.Join(ErrServing, listener.Close())
+	case !ok || address.AddrPort().Addr().Unmap() != loopback:
+		return errors.Join(fmt.Errorf("serve on %s: not an address of ours", listener.Addr()), listener.Close())
+	}
+	e.serving = e.serve(listener, address.AddrPort())
+	return nil
+}
+
 // serve starts a run on listener.
 func (e *Endpoint) serve(listener net.Listener, address netip.AddrPort) *serving {
 	ctx, cancel := context.WithCancel(context.Background())

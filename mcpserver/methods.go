@@ -60,7 +60,17 @@ type discoverResult struct {
 }
 
 type capabilities struct {
-	Tools struct{} `json:"tools"`
+	Tools toolsCapability `json:"tools"`
+}
+
+// toolAs is how a caller sees a verb.
+func toolAs(verb *registry.Verb, caller registry.Caller) toolFor {
+	return toolFor{verb, verb.Class > caller.Ceiling}
+}
+
+// toolsCapability says that subscriptions/listen tells of changes to the list.
+type toolsCapability struct {
+	ListChanged bool `json:"listChanged"`
 }
 
 type listResult struct {
@@ -71,7 +81,7 @@ type listResult struct {
 type callResult struct {
 	envelope
 	Content    []textContent   `json:"content"`
-	Structured json.RawMessage `json:"structuredContent,omitempty"`
+	Structured json.RawMessage `json:"structuredContent,omitzero"`
 	IsError    bool            `json:"isError"`
 }
 
@@ -87,6 +97,7 @@ func (s *Server) serveMethod(ctx context.Context, caller registry.Caller, reques
 		return s.encode(discoverResult{
 			cached:            s.cached(),
 			SupportedVersions: []string{Revision},
+			Capabilities:      capabilities{toolsCapability{true}},
 			Instructions:      instructions,
 		})
 	case methodList:
@@ -104,7 +115,7 @@ func (s *Server) list(caller registry.Caller, params map[string]json.RawMessage)
 	}
 	tools := []json.RawMessage{}
 	for _, verb := range s.Calls.Verbs(caller) {
-		tool, failure := s.tool(verb)
+		tool, failure := s.tool(toolAs(verb, caller))
 		if failure != nil {
 			return nil, failure
 		}
@@ -113,17 +124,27 @@ func (s *Server) list(caller registry.Caller, params map[string]json.RawMessage)
 	return s.encode(listResult{s.cached(), tools})
 }
 
+// toolFor is a verb as a caller sees it: one above its ceiling is listed, and says so.
+type toolFor struct {
+	verb     *registry.Verb
+	disabled bool
+}
+
 // tool returns a verb as a tool. Verbs never change, so each is rendered once.
-func (s *Server) tool(verb *registry.Verb) (json.RawMessage, *jsonrpc.Error) {
-	if tool, ok := s.tools.Load(verb); ok {
+func (s *Server) tool(key toolFor) (json.RawMessage, *jsonrpc.Error) {
+	if tool, ok := s.tools.Load(key); ok {
 		return tool.(json.RawMessage), nil
 	}
-	tool, err := json.Marshal(render.Tools([]*registry.Verb{verb})[0])
+	rendered := render.Tools([]*registry.Verb{key.verb})[0]
+	if key.disabled {
+		rendered = rendered.Disabled()
+	}
+	tool, err := json.Marshal(rendered)
 	if err != nil {
-		s.log().Error("render a tool", "verb", verb.Name, "cause", err)
+		s.log().Error("render a tool", "verb", key.verb.Name, "cause", err)
 		return nil, jsonrpc.ErrInternal
 	}
-	s.tools.Store(verb, json.RawMessage(tool))
+	s.tools.Store(key, json.RawMessage(tool))
 	return tool, nil
 }
 
@@ -175,7 +196,7 @@ func (s *Server) cached() cached {
 }
 
 func (s *Server) encode(result any) ([]byte, *jsonrpc.Error) {
-	text, err := jsonv2.Marshal(result, jsontext.AllowInvalidUTF8(true))
+	text, err := jsonv2.Marshal(result, jsontext.AllowInvalidUTF8(true), jsontext.PreserveRawStrings(true))
 	if err != nil {
 		s.log().Error("encode a result", "cause", err)
 		return nil, jsonrpc.ErrInternal

@@ -18,6 +18,7 @@ const (
 	methodDiscover = "server/discover"
 	methodList     = "tools/list"
 	methodCall     = "tools/call"
+	methodListen   = "subscriptions/listen"
 	// methodInitialize opens a session in the revisions before 2026-07-28. It is known only to be refused in
 	// words that its client can show.
 	methodInitialize = "initialize"
@@ -42,8 +43,8 @@ var logLevels = []string{"alert", "critical", "debug", "emergency", "error", "in
 
 // request is a message whose envelope is in order.
 type request struct {
-	method string
-	params map[string]json.RawMessage
+	method       string
+	params, meta map[string]json.RawMessage
 }
 
 // newRequest checks, in this order: an older client's opening, the headers, _meta, the version.
@@ -73,7 +74,7 @@ func newRequest(header http.Header, message jsonrpc.Message) (request, *jsonrpc.
 	if version != Revision {
 		return request{}, unsupported(version)
 	}
-	return request{message.Method, params}, nil
+	return request{message.Method, params, meta}, nil
 }
 
 func unsupported(requested string) *jsonrpc.Error {

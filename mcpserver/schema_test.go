@@ -71,6 +71,8 @@ func definitionsOf(method string) (request, answer string, ok bool) {
 		return "DiscoverRequest", "DiscoverResultResponse", true
 	case methodList:
 		return "ListToolsRequest", "ListToolsResultResponse", true
+	case methodListen:
+		return "SubscriptionsListenRequest", "SubscriptionsListenResultResponse", true
 	case methodCall:
 		return "CallToolRequest", "CallToolResultResponse", true
 	}

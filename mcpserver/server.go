@@ -36,7 +36,8 @@ type Calls interface {
 // Auth knows the live tokens.
 type Auth interface {
 	// Caller returns who holds token; ok is false for absent (""), malformed, unknown and revoked ones alike.
-	// It must do the same work for each. It is called exactly once for each request that gets as far.
+	// It must do the same work for each. It is called exactly once for each request that gets as far, and again from
+	// time to time while a subscription is open.
 	Caller(token string) (caller registry.Caller, ok bool)
 }
 
@@ -49,12 +50,16 @@ type Server struct {
 	// Version is what the server says of itself, for display.
 	Version string
 	Limits  Limits
+	// Ended returns a channel that is closed when what caller's token stands for ends; nil: no subscription ends
+	// before its next keep-alive.
+	Ended func(caller registry.Caller) <-chan struct{}
 	// Log receives failed authentication and mistakes of ours; nil discards.
 	Log *slog.Logger
 
-	tarpit tarpit
-	rates  rates
-	tools  sync.Map // *registry.Verb → json.RawMessage, the verb as a tool
+	tarpit    tarpit
+	rates     rates
+	listeners listeners
+	tools     sync.Map // toolFor → json.RawMessage
 }
 
 // ServeHTTP answers one request. The order of the checks is part of the contract and each answer is final:
@@ -90,11 +95,11 @@ func (s *Server) serveKnown(reply *reply, r *http.Request) {
 	defer conn.end()
 	release, ok := s.rates.take(caller, s.Limits.orDefault())
 	if !ok {
-		reply.w.Header().Set("Retry-After", "1")
-		reply.refuse(http.StatusTooManyRequests, "too many requests at once")
+		reply.tooMany("too many requests at once")
 		return
 	}
-	defer release()
+	reply.release = sync.OnceFunc(release)
+	defer reply.release()
 	if r.Method != http.MethodPost {
 		reply.w.Header().Set("Allow", http.MethodPost)
 		reply.refuse(http.StatusMethodNotAllowed, "")
@@ -129,14 +134,25 @@ func (s *Server) serveMessage(reply *reply, r *http.Request, caller registry.Cal
 		reply.fail(message.ID, failure)
 		return
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), callTimeout)
-	defer cancel()
-	result, failure := s.serveMethod(ctx, caller, request)
+	if request.method == methodListen {
+		s.listen(reply, r, caller, message.ID, request.params)
+		return
+	}
+	result, failure := s.serveCall(r.Context(), reply, caller, request)
 	if failure != nil {
 		reply.fail(message.ID, failure)
 		return
 	}
 	reply.result(message.ID, result)
+}
+
+// serveCall serves one method within the time that a call may take.
+func (s *Server) serveCall(ctx context.Context, reply *reply, caller registry.Caller, request request) ([]byte, *jsonrpc.Error) {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	ctx, stop := s.progress(ctx, reply, request)
+	defer stop()
+	return s.serveMethod(ctx, caller, request)
 }
 
 // recover turns a panic into an answer: a mistake of ours ends the request, not the connection or the app.

@@ -24,7 +24,7 @@ func (s Services) taskSend(ctx context.Context, call registry.Call, in verbs.Tas
 	if err != nil {
 		return verbs.TaskSendOut{}, err
 	}
-	delivered, err := open.Send(ctx, in.Text, call.Ended)
+	delivered, err := open.Send(ctx, in.Text, call.Still)
 	if err != nil {
 		return verbs.TaskSendOut{}, err
 	}
@@ -51,6 +51,7 @@ func (s Services) taskWait(ctx context.Context, call registry.Call, in verbs.Tas
 	if err != nil {
 		return verbs.TaskWaitOut{}, err
 	}
+	s.syncGit(ctx, call.Subject.Task, glance)
 	info := open.Info()
 	return verbs.TaskWaitOut{
 		Task: string(call.Subject.Task), Tab: string(call.Subject.Tab), Outcome: string(outcome),
@@ -74,12 +75,12 @@ func (s Services) taskLog(_ context.Context, call registry.Call, in verbs.TaskLo
 	return verbs.TaskLogOut{Tab: string(call.Subject.Tab), Text: text, Truncated: more}, nil
 }
 
-func (s Services) taskTab(_ context.Context, call registry.Call, in verbs.TaskTabIn) (verbs.TabOut, error) {
+func (s Services) taskTab(ctx context.Context, call registry.Call, in verbs.TaskTabIn) (verbs.TabOut, error) {
 	agentID := in.Agent
 	if agentID == "" {
 		agentID = "shell"
 	}
-	open, err := s.Tasks.OpenTab(call.Subject.Task, agentID, in.Name)
+	open, err := s.Tasks.OpenTab(ctx, call.Subject.Task, agentID, in.Name, call.Caller.Task, call.Still)
 	if err != nil {
 		return verbs.TabOut{}, err
 	}
@@ -87,7 +88,7 @@ func (s Services) taskTab(_ context.Context, call registry.Call, in verbs.TaskTa
 }
 
 func (s Services) taskTabClose(_ context.Context, call registry.Call, _ verbs.TaskTabCloseIn) (verbs.None, error) {
-	return verbs.None{}, s.Tasks.CloseTab(call.Subject.Task, call.Subject.Tab)
+	return verbs.None{}, s.Tasks.CloseTab(call.Subject.Task, call.Subject.Tab, call.Still)
 }
 
 func (s Services) taskAttach(_ context.Context, call registry.Call, _ verbs.TaskAttachIn) (verbs.TaskAttachOut, error) {
@@ -106,6 +107,6 @@ func renderTab(info tab.Info) verbs.Tab {
 	return verbs.Tab{
 		ID: string(info.ID), Name: info.Name, Agent: info.Agent,
 		State: info.State.String(), Signal: info.Signal.String(), Since: info.Since.UTC().Format(time.RFC3339),
-		Queued: info.Queued, Exit: info.Exit.Code,
+		Queued: info.Queued, Dropped: info.Dropped, Exit: info.Exit.Code,
 	}
 }

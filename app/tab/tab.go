@@ -29,12 +29,19 @@ type Spec struct {
 	Env  []string
 	Dir  string
 	Size pty.Size
+	// Start puts the program on a terminal in the task's cage. Nil starts it outside any: whoever makes a Spec says
+	// which, and a cage that fails is an error, never the other way.
+	Start func(Spec) (*pty.Session, error)
 	// Scrollback is how many lines above the screen are kept.
 	Scrollback int
 	// Version is what the terminal says of itself to programs that ask.
 	Version string
 	// Prompted tells that Argv already holds a prompt.
 	Prompted bool
+	// Opener is the task whose token opened it; empty when the person or an outside client did.
+	Opener ident.Task
+	// Outside tells that its program is in no cage, although its task has one.
+	Outside bool
 }
 
 // Info is a tab at one moment.
@@ -47,11 +54,16 @@ type Info struct {
 	Signal settle.Signal
 	Since  time.Time
 	Queued int
-	Title  string
+	// Dropped counts the queued texts that were not delivered because their sender might no longer send.
+	Dropped int
+	Title   string
 	// Guess tells that the state is inferred from something that was not made to carry one.
 	Guess bool
 	// Exit is how the process ended; its zero value while it runs.
 	Exit pty.ExitStatus
+	// Opener and Outside are as in Spec.
+	Opener  ident.Task
+	Outside bool
 }
 
 // Tab is a running (or ended) terminal. It is safe for concurrent use.
@@ -73,6 +85,7 @@ type Tab struct {
 	pacer    *pacer
 	queue    []text
 	busy     bool   // a text is being delivered
+	dropped  int    // texts that waited and were not delivered
 	seq      uint64 // deliveries begun
 	output   uint64 // bytes read so far
 	prompts  bool   // the shell has shown that it switches bracketed paste on at its prompt
@@ -88,7 +101,9 @@ const maxReplies = 64
 
 // Open starts the program of spec on a terminal of its own.
 func Open(spec Spec, log func(msg string, args ...any)) (*Tab, error) {
-	cmd := &exec.Cmd{Path: spec.Argv[0], Args: spec.Argv, Env: spec.Env, Dir: spec.Dir}
+	if spec.Start == nil {
+		spec.Start = startOutside
+	}
 	t := &Tab{
 		spec: spec, log: log,
 		machine:  settle.New(spec.Agent.Settle),
@@ -104,7 +119,7 @@ func Open(spec Spec, log func(msg string, args ...any)) (*Tab, error) {
 	})
 	t.tick = time.AfterFunc(time.Hour, t.onTick)
 	t.tick.Stop()
-	session, err := pty.Start(cmd, spec.Size)
+	session, err := spec.Start(spec)
 	if err != nil {
 		return nil, fmt.Errorf("open tab: %w", err)
 	}
@@ -122,6 +137,11 @@ func Open(spec Spec, log func(msg string, args ...any)) (*Tab, error) {
 	return t, nil
 }
 
+// startOutside runs the program as the person's own shell would.
+func startOutside(spec Spec) (*pty.Session, error) {
+	return pty.Start(&exec.Cmd{Path: spec.Argv[0], Args: spec.Argv, Env: spec.Env, Dir: spec.Dir}, spec.Size)
+}
+
 // ID returns the tab's id.
 func (t *Tab) ID() ident.Tab { return t.spec.ID }
 
@@ -137,6 +157,7 @@ func (t *Tab) Info() Info {
 	return Info{
 		ID: t.spec.ID, Name: t.spec.Name, Agent: t.spec.Agent.ID, Shell: t.spec.Agent.Shell,
 		State: state, Signal: signal, Since: since, Guess: signal.Guess() || t.blind(signal), Queued: queued, Title: t.screen.Title(), Exit: t.exit,
+		Dropped: t.dropped, Opener: t.spec.Opener, Outside: t.spec.Outside,
 	}
 }
 

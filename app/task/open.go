@@ -20,8 +20,9 @@ var firstSize = pty.Size{Cols: 120, Rows: 36}
 // maxTabs bounds the terminals of one task: each is a process tree and some megabytes.
 const maxTabs = 32
 
-// OpenTab opens another terminal in a task.
-func (s *Tasks) OpenTab(id ident.Task, agentID, name string) (*tab.Tab, error) {
+// OpenTab opens another terminal in a task. opener is the task whose token asks for it; still is asked, with the
+// task's life locked, whether it may be opened as things are then.
+func (s *Tasks) OpenTab(ctx context.Context, id ident.Task, agentID, name string, opener ident.Task, still func() error) (*tab.Tab, error) {
 	if name != "" {
 		if err := ident.CheckName(name); err != nil {
 			return nil, refusal.New(refusal.BadInput, err.Error(), "choose another name")
@@ -36,35 +37,52 @@ func (s *Tasks) OpenTab(id ident.Task, agentID, name string) (*tab.Tab, error) {
 		return nil, err
 	}
 	defer t.life.Unlock()
-	opened, _, err := s.openTab(t, definition, name, "", nil)
+	if err := still(); err != nil {
+		return nil, err
+	}
+	opened, _, err := s.openTab(ctx, t, definition, tabWish{name: name, opener: opener})
 	return opened, err
 }
 
-// openTab starts an agent in a task whose life is locked.
-func (s *Tasks) openTab(t *task, definition agent.Definition, name, prompt string, gone <-chan struct{}) (*tab.Tab, bool, error) {
-	name, err := s.admitTab(t, definition, name)
+// tabWish is a tab to be opened.
+type tabWish struct {
+	name   string // "": the agent's id, numbered if taken
+	opener ident.Task
+	prompt string
+	still  func() error // as in tab.Send, for the prompt
+}
+
+// openTab starts an agent in a task whose life is locked: in its cage, when it has one.
+func (s *Tasks) openTab(ctx context.Context, t *task, definition agent.Definition, want tabWish) (*tab.Tab, bool, error) {
+	name, err := s.admitTab(t, definition, want.name)
 	if err != nil {
 		return nil, false, err
 	}
-	env := s.environment(t.record)
-	program, err := agent.Find(definition, agent.WhereIn(env))
+	place, err := s.placeOf(ctx, t)
 	if err != nil {
 		return nil, false, err
 	}
-	argv, extra, passed, err := definition.Launch(agent.LaunchOptions{Program: program, Prompt: prompt, Dir: t.record.Dir})
+	program, err := agent.Find(definition, agent.WhereIn(place.env))
+	if err != nil {
+		return nil, false, err
+	}
+	argv, extra, passed, err := definition.Launch(agent.LaunchOptions{
+		Program: program, Prompt: want.prompt, Dir: t.record.Dir, Caged: t.record.Mode.Caged(), MCPURL: place.url,
+	})
 	if err != nil {
 		return nil, false, fmt.Errorf("start agent %s: %w", definition.ID, err)
 	}
 	opened, err := tab.Open(tab.Spec{
 		ID: ident.NewTab(), Task: t.record.ID, Name: name, Agent: definition,
-		Argv: argv, Env: append(env, extra...), Dir: t.record.Dir, Size: firstSize,
+		Argv: argv, Env: append(place.env, extra...), Dir: t.record.Dir, Size: firstSize, Start: place.start,
 		Scrollback: s.Settings.Int(settings.Scrollback), Prompted: passed,
+		Opener: want.opener,
 	}, s.Log.Warn)
 	if err != nil {
 		return nil, false, err
 	}
-	if prompt != "" && !passed {
-		if _, err := opened.Send(context.Background(), prompt, gone); err != nil {
+	if want.prompt != "" && !passed {
+		if _, err := opened.Send(context.Background(), want.prompt, want.still); err != nil {
 			opened.Close()
 			return nil, false, err
 		}
@@ -79,6 +97,10 @@ func (s *Tasks) openTab(t *task, definition agent.Definition, name, prompt strin
 func (s *Tasks) admitTab(t *task, definition agent.Definition, name string) (string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if t.record.Mode.Caged() && !definition.Shell && definition.ID != t.record.Agent {
+		return "", refusal.Newf(refusal.Unsupported, "make a task for it",
+			"the task's cage was made for agent %s, and has neither program nor login of agent %s", t.record.Agent, definition.ID)
+	}
 	if t.record.Stage != Live {
 		return "", refusal.New(refusal.Conflict, "the task is "+string(t.record.Stage), "restore it first")
 	}
@@ -101,13 +123,16 @@ func (s *Tasks) admitTab(t *task, definition agent.Definition, name string) (str
 	return name, nil
 }
 
-// CloseTab ends a tab and everything that runs in it.
-func (s *Tasks) CloseTab(id ident.Task, which ident.Tab) error {
+// CloseTab ends a tab and everything that runs in it. still is as in OpenTab.
+func (s *Tasks) CloseTab(id ident.Task, which ident.Tab, still func() error) error {
 	t, err := s.find(id)
 	if err != nil {
 		return err
 	}
 	defer t.life.Unlock()
+	if err := still(); err != nil {
+		return err
+	}
 	open, err := s.Tab(which)
 	if err != nil {
 		return err

@@ -7,14 +7,15 @@ import (
 
 // Tab is a terminal as callers see it.
 type Tab struct {
-	ID     string `json:"id" jsonschema:"stable id of the tab" cli:"col"`
-	Name   string `json:"name" jsonschema:"name of the tab, unique in its task" cli:"col"`
-	Agent  string `json:"agent" jsonschema:"agent that runs in it; shell for a plain shell" cli:"col"`
-	State  string `json:"state" enum:"starting,working,waiting,done,idle,exited,unknown" jsonschema:"what the agent is doing" cli:"col"`
-	Signal string `json:"signal" enum:"none,hook,osc,process,title,screen,quiet" jsonschema:"what the state is known by; title, screen and quiet are guesses" cli:"col"`
-	Since  string `json:"since" jsonschema:"since when it is in this state (RFC 3339)" cli:"hide"`
-	Queued int    `json:"queued" jsonschema:"texts that wait for the agent to be ready" cli:"col"`
-	Exit   int    `json:"exit,omitzero" jsonschema:"exit status, once exited and not zero" cli:"hide"`
+	ID      string `json:"id" jsonschema:"stable id of the tab" cli:"col"`
+	Name    string `json:"name" jsonschema:"name of the tab, unique in its task" cli:"col"`
+	Agent   string `json:"agent" jsonschema:"agent that runs in it; shell for a plain shell" cli:"col"`
+	State   string `json:"state" enum:"starting,working,waiting,done,idle,exited,unknown" jsonschema:"what the agent is doing" cli:"col"`
+	Signal  string `json:"signal" enum:"none,hook,osc,process,title,screen,quiet" jsonschema:"what the state is known by; title, screen and quiet are guesses" cli:"col"`
+	Since   string `json:"since" jsonschema:"since when it is in this state (RFC 3339)" cli:"hide"`
+	Queued  int    `json:"queued" jsonschema:"texts that wait for the agent to be ready" cli:"col"`
+	Dropped int    `json:"dropped,omitzero" jsonschema:"texts that waited and were not delivered, since their sender might no longer send them" cli:"hide"`
+	Exit    int    `json:"exit,omitzero" jsonschema:"exit status, once exited and not zero" cli:"hide"`
 }
 
 // TaskSendIn are the arguments of task_send.
@@ -164,11 +165,11 @@ func (in TaskTabCloseIn) Target() registry.Target { return registry.Target{Task:
 var TaskTabClose = registry.Define[TaskTabCloseIn, None](registry.Verb{
 	Name:     "task_tab_close",
 	Summary:  "close a tab and end what runs in it",
-	Doc:      "Hangs up the terminal: what runs in it gets a moment to end, then is killed with everything it started there.",
+	Doc:      "Hangs up the terminal: what runs in it gets a moment to end, then is killed with everything it started there. A caged caller may close the tabs that it opened.",
 	Class:    registry.Write,
 	Scope:    registry.Scoped,
 	Audience: registry.Everyone,
-	Reach:    registry.ReachAct,
+	Reach:    registry.ReachClose,
 	Always:   true,
 	Refusals: []refusal.Code{refusal.NotFound, refusal.Ambiguous},
 	CLI:      registry.Command{Path: "tab close", Example: "tab close fix-login shell"},

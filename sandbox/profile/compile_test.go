@@ -384,3 +384,43 @@ func TestNoSetReachesASecret(t *testing.T) {
 		t.Errorf("only %d of 800 sets were accepted", accepted)
 	}
 }
+
+// A program is run by the name that the person uses. Where that name lies below a link of the system it is there with
+// it, and nothing can be put below a link.
+func TestNamesThatAreLinks(t *testing.T) {
+	d := dirs()
+	d.Read = append(d.Read, "/bin/tool", "/home/u/tools/agent")
+	p := compile(t, capability.Set{}, d, machine("/usr/bin/tool", "/opt/agent/bin/agent", "/home/u/tools/agent -> /opt/agent/bin/agent"))
+	for name, want := range map[string]profile.Access{
+		"/bin": profile.Link, "/usr/bin/tool": profile.ReadOnly, "/home/u/tools/agent": profile.Link, "/opt/agent/bin/agent": profile.ReadOnly,
+	} {
+		if rule := p.Rule(name); rule.Access != want {
+			t.Errorf("%s: access %d by %+v, want %d", name, rule.Access, rule, want)
+		}
+	}
+	if slices.ContainsFunc(p.Rules, func(r profile.Rule) bool { return r.Path == "/bin/tool" }) {
+		t.Error("a rule below the link /bin")
+	}
+}
+
+// A rule's path was compared with the limits of others as it is written, so a link in it is refused wherever it leads.
+func TestARuleThroughALinkIsRefused(t *testing.T) {
+	disk := machine("/home/u/docs/in -> /home/u/src/lib", "/home/u/src/lib/sub/")
+	for name, c := range map[string]struct {
+		set     capability.Set
+		refused bool
+	}{
+		"reading":             {reads("/home/u/docs/in"), true},
+		"writing":             {writes("/home/u/docs/in"), true},
+		"below it":            {reads("/home/u/docs/in/sub"), true},
+		"the place, twin":     {reads("/home/u/src/lib"), false},
+		"a part of it, twin":  {reads("/home/u/src/lib/sub"), false},
+		"the place, to write": {writes("/home/u/src/lib"), false},
+	} {
+		_, err := profile.Compile(capability.Declared{Mode: capability.Enforce, Set: c.set}, dirs(), disk)
+		var redirect *profile.RedirectError
+		if errors.As(err, &redirect) != c.refused || !c.refused && err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

@@ -25,6 +25,14 @@ func (e *LinkError) Error() string {
 	return fmt.Sprintf("cage refused: %q is a symbolic link, and programs outside the cage obey what it names; replace it by a file or directory", e.Path)
 }
 
+// RedirectError is a path of a rule that leads through a symbolic link. What was compared with others' limits is the path
+// as it is written, so it is never followed: whoever can write where the link is would choose what the cage shows.
+type RedirectError struct{ Rule string }
+
+func (e *RedirectError) Error() string {
+	return fmt.Sprintf("cage refused: the path of the rule %s leads through a symbolic link; name the place itself", e.Rule)
+}
+
 // MissingError is a path that the cage must have and the machine lacks.
 type MissingError struct {
 	Path string

@@ -12,9 +12,9 @@ export interface TaskNewIn {
   base?: string;
   /** agent to start; default: the setting agents.default */
   agent?: string;
-  /** mode of the cage; default: off */
+  /** mode of the cage; default: as the project's settings say, else off */
   cage?: "off" | "monitor" | "enforce-fs" | "enforce";
-  /** let a caged agent use the control plane */
+  /** let a caged agent use the control plane; default: as the project's settings say, else not */
   mcp?: boolean;
   /** projects that its agent may create tasks in, besides its own */
   projects?: string[];
@@ -24,6 +24,8 @@ export interface TaskNewIn {
   read?: string[];
   /** paths that a cage lets be written */
   write?: string[];
+  /** variables of the person's environment that a cage passes */
+  env?: string[];
   /** first prompt for the agent, delivered when it is ready */
   prompt?: string;
   /** work in the project's own checkout; only the person may */
@@ -47,6 +49,8 @@ export interface Tab {
   since: string;
   /** texts that wait for the agent to be ready */
   queued: number;
+  /** texts that waited and were not delivered, since their sender might no longer send them */
+  dropped?: number;
   /** exit status, once exited and not zero */
   exit?: number;
 }
@@ -72,6 +76,16 @@ export interface Task {
   cage: "off" | "monitor" | "enforce-fs" | "enforce";
   /** whether a caged agent of the task may use the control plane */
   mcp: boolean;
+  /** ids of the projects besides its own that its agent may create tasks in */
+  projects?: string[];
+  /** hosts that its cage lets through */
+  hosts?: string[];
+  /** paths that its cage lets be read */
+  read?: string[];
+  /** paths that its cage lets be written */
+  write?: string[];
+  /** variables of the person's environment that its cage passes */
+  env?: string[];
   /** works in the project's own checkout instead of one of its own */
   live: boolean;
   /** archived: no checkout, no tabs, can be restored */
@@ -80,6 +94,8 @@ export interface Task {
   state: "none" | "starting" | "working" | "waiting" | "done" | "idle" | "exited" | "unknown";
   /** what the state is known by; title, screen and quiet are guesses */
   signal: "none" | "hook" | "osc" | "process" | "title" | "screen" | "quiet";
+  /** what is wrong with the task or its git, in words */
+  trouble?: string;
   /** id of the task whose agent created it */
   creator?: string;
   /** when it was created (RFC 3339) */
@@ -144,20 +160,42 @@ export interface TaskStatusIn {
   task?: string;
 }
 
+export interface GrantProject {
+  /** stable id of the project */
+  id: string;
+  /** name of the project */
+  name: string;
+}
+
+export interface Budget {
+  /** generations of tasks that may descend from it */
+  depth: number;
+  /** live tasks that it may have made itself */
+  children: number;
+  /** tasks that may descend from it, archived ones included */
+  total: number;
+  /** tasks that may descend from it and be made within an hour */
+  hourly: number;
+}
+
 export interface Grant {
   /** scoped or full */
   scope: string;
   /** highest class of verb that it may call */
   ceiling: string;
-  /** names of the projects that it may act on */
-  projects: string[];
+  /** the projects that it may act on */
+  projects: GrantProject[];
   /** what its task may touch, in words */
   limit: string[];
+  /** how many tasks it may still make; only for a scoped caller */
+  left?: Budget;
 }
 
 export interface TaskStatusOut {
   /** the task */
   task: Task;
+  /** what the task can touch on this machine, in words */
+  can: string[];
   /** what the caller may do; only when a task asks about itself */
   grant?: Grant;
 }
@@ -321,6 +359,42 @@ export interface TaskRestoreIn {
   task: string;
 }
 
+export interface CageEditIn {
+  /** task: name, project/name, unique prefix, or id */
+  task: string;
+  /** mode of the cage; default: as it is */
+  cage?: "off" | "monitor" | "enforce-fs" | "enforce";
+  /** let a caged agent use the control plane; default: as it is */
+  mcp?: boolean;
+  /** more projects that its agent may create tasks in */
+  projects?: string[];
+  /** more hosts to let through, as host, host:port or *.domain */
+  hosts?: string[];
+  /** more paths to let be read */
+  read?: string[];
+  /** more paths to let be written */
+  write?: string[];
+  /** more variables of the person's environment to pass */
+  env?: string[];
+  /** hosts, paths, variables or project ids to take away, as the task shows them; all takes away everything */
+  drop?: string[];
+  /** yes: end what runs in the task and start its tabs again in the changed cage */
+  confirm?: boolean;
+}
+
+export interface CageEditOut {
+  /** the task */
+  task: Task;
+  /** what the task can touch on this machine now, in words */
+  can: string[];
+  /** tabs that were ended and started again */
+  restarted: string[];
+  /** names of the tasks that it made, or that those made, and that were narrowed with it, since they could do more */
+  narrowed: string[];
+  /** tabs and tasks that were ended and could not be started again */
+  failed: string[];
+}
+
 export interface ProjectAddIn {
   /** directory of the git repository; absolute */
   path: string;
@@ -349,6 +423,53 @@ export interface ProjectOut {
 export interface ProjectListOut {
   /** the projects, by name */
   projects: Project[];
+}
+
+export interface ProjectSettingsIn {
+  /** project: name, unique prefix or id */
+  project: string;
+  /** mode of the cage of new tasks; default: as it is */
+  cage?: "off" | "monitor" | "enforce-fs" | "enforce";
+  /** let caged agents use the control plane; default: as it is */
+  mcp?: boolean;
+  /** more projects that they may create tasks in */
+  projects?: string[];
+  /** more hosts that cages let through */
+  hosts?: string[];
+  /** more paths that cages let be read */
+  read?: string[];
+  /** more paths that cages let be written */
+  write?: string[];
+  /** more variables of the person's environment that cages pass */
+  env?: string[];
+  /** show cages the history of their base only; default: as it is */
+  isolated_history?: boolean;
+  /** hosts, paths, variables or project ids to take away; all takes away everything */
+  drop?: string[];
+}
+
+export interface ProjectDefaults {
+  /** mode of the cage of new tasks */
+  cage: "off" | "monitor" | "enforce-fs" | "enforce";
+  /** whether caged agents may use the control plane */
+  mcp: boolean;
+  /** ids of the projects besides this one that they may create tasks in */
+  projects: string[];
+  /** hosts that cages let through */
+  hosts: string[];
+  /** paths that cages let be read */
+  read: string[];
+  /** paths that cages let be written */
+  write: string[];
+  /** variables of the person's environment that cages pass */
+  env: string[];
+  /** whether a cage sees the history of its base only, and not every object of the project */
+  isolated_history: boolean;
+}
+
+export interface ProjectSettingsOut {
+  /** what new tasks of the project get unless told otherwise */
+  defaults: ProjectDefaults;
 }
 
 export interface ProjectRemoveIn {
@@ -410,6 +531,128 @@ export interface SettingsListOut {
   settings: Setting[];
 }
 
+export interface Client {
+  /** name to give to the other client commands */
+  name: string;
+  /** name for people */
+  title: string;
+  /** its program was found in PATH */
+  found: boolean;
+  /** what its program says of its version */
+  version?: string;
+  /** version with which the whole way was tried, or: not tried */
+  tried: string;
+  /** what it does with an endpoint of the revision 2026-07-28 */
+  speaks: string;
+  /** it has a token of its own while the endpoint serves */
+  registered: boolean;
+  /** how the entry in its configuration stands: stale points to a port or a program that is no longer so, changed and missing were touched by somebody else, foreign is not ours, manual has to be told by hand */
+  entry: "none" | "current" | "stale" | "changed" | "missing" | "foreign" | "manual" | "unreadable";
+  /** highest class of verb that it may call */
+  ceiling?: string;
+  /** when it last called since the app started (RFC 3339) */
+  last_seen?: string;
+  /** its configuration */
+  file?: string;
+  /** what it needs besides its entry, and that changes more than ours: client_add with all_servers */
+  needs?: string;
+  /** why its configuration cannot be read */
+  trouble?: string;
+}
+
+export interface ClientListOut {
+  /** every client that termic knows, and the registered others */
+  clients: Client[];
+}
+
+export interface ClientShowIn {
+  /** name of the client */
+  client: string;
+}
+
+export interface ClientShowOut {
+  /** the client */
+  client: Client;
+  /** the entry that stands in its configuration, against the one that was written or would be */
+  difference?: string;
+  /** how to tell it by hand */
+  instructions: string;
+}
+
+export interface ClientAddIn {
+  /** name of the client: see client_list */
+  client: string;
+  /** highest class of verb that it may call; default: destructive */
+  ceiling?: "read" | "write" | "destructive";
+  /** yes to what a client needs besides its entry although it changes how it talks to all MCP servers */
+  all_servers?: boolean;
+  /** write over an entry that somebody else wrote or changed */
+  replace?: boolean;
+  /** a client that termic does not know: it gets a token under this name and is told by hand */
+  other?: boolean;
+  /** show what would be changed, and change nothing */
+  dry_run?: boolean;
+}
+
+export interface ClientChangeOut {
+  /** the client */
+  client: Client;
+  /** change of its configuration; none where that was as it should be */
+  diff?: string;
+  /** copy of its configuration from before */
+  backup?: string;
+  /** what is left to do */
+  notes: string[];
+}
+
+export interface ClientRemoveIn {
+  /** name of the client */
+  client: string;
+  /** take the entry out although somebody changed it */
+  force?: boolean;
+  /** show what would be changed, and change nothing */
+  dry_run?: boolean;
+}
+
+export interface ClientRefreshIn {
+  /** port that the endpoint moves to once every entry names it; default: it stays */
+  port?: number;
+  /** show what would be changed, and change nothing */
+  dry_run?: boolean;
+}
+
+export interface ClientRefreshed {
+  /** name of the client */
+  client: string;
+  /** its entry is up to date, or would be */
+  done: boolean;
+  /** why its entry could not be rewritten */
+  trouble?: string;
+  /** change of its configuration */
+  diff?: string;
+}
+
+export interface ClientRefreshOut {
+  /** address that the entries name */
+  url?: string;
+  /** the clients whose entry was stale */
+  clients: ClientRefreshed[];
+}
+
+export interface ClientConnectIn {
+  /** name of the client */
+  client: string;
+  /** address that it is about to connect to */
+  url?: string;
+}
+
+export interface ClientConnectOut {
+  /** address that the app serves */
+  url: string;
+  /** digest of the client's token in hex: what was read from a file is the app's only if it has that */
+  token_sha256: string;
+}
+
 export interface Check {
   /** what was looked at */
   name: string;
@@ -456,10 +699,14 @@ export interface Verbs {
   task_archive: { in: TaskArchiveIn; out: TaskArchiveOut };
   /** bring an archived task back */
   task_restore: { in: TaskRestoreIn; out: TaskOut };
+  /** change a task's cage */
+  cage_edit: { in: CageEditIn; out: CageEditOut };
   /** register a git repository as a project */
   project_add: { in: ProjectAddIn; out: ProjectOut };
   /** list projects */
   project_list: { in: None; out: ProjectListOut };
+  /** show or change what new tasks of a project get */
+  project_settings: { in: ProjectSettingsIn; out: ProjectSettingsOut };
   /** forget a project */
   project_remove: { in: ProjectRemoveIn; out: None };
   /** define an agent of your own */
@@ -472,6 +719,18 @@ export interface Verbs {
   settings_set: { in: SettingsSetIn; out: SettingOut };
   /** list all settings */
   settings_list: { in: None; out: SettingsListOut };
+  /** list the outside programs that can use termic */
+  client_list: { in: None; out: ClientListOut };
+  /** show one outside client, and how to tell it by hand */
+  client_show: { in: ClientShowIn; out: ClientShowOut };
+  /** let an outside program use termic */
+  client_add: { in: ClientAddIn; out: ClientChangeOut };
+  /** shut an outside program out */
+  client_remove: { in: ClientRemoveIn; out: ClientChangeOut };
+  /** rewrite every entry that is stale */
+  client_refresh: { in: ClientRefreshIn; out: ClientRefreshOut };
+  /** confirm the address for a client that connects */
+  client_connect: { in: ClientConnectIn; out: ClientConnectOut };
   /** check this machine and this app */
   doctor: { in: None; out: DoctorOut };
 }
@@ -496,14 +755,22 @@ export const verbs: { readonly [K in VerbName]: { readonly summary: string; read
   task_rename: { summary: "rename a task", class: "write" },
   task_archive: { summary: "archive a task, keeping all its work", class: "destructive" },
   task_restore: { summary: "bring an archived task back", class: "write" },
+  cage_edit: { summary: "change a task's cage", class: "write" },
   project_add: { summary: "register a git repository as a project", class: "write" },
   project_list: { summary: "list projects", class: "read" },
+  project_settings: { summary: "show or change what new tasks of a project get", class: "write" },
   project_remove: { summary: "forget a project", class: "destructive" },
   agent_add: { summary: "define an agent of your own", class: "write" },
   agent_remove: { summary: "remove an agent of your own", class: "destructive" },
   settings_get: { summary: "show one setting", class: "read" },
   settings_set: { summary: "change a setting", class: "write" },
   settings_list: { summary: "list all settings", class: "read" },
+  client_list: { summary: "list the outside programs that can use termic", class: "read" },
+  client_show: { summary: "show one outside client, and how to tell it by hand", class: "read" },
+  client_add: { summary: "let an outside program use termic", class: "write" },
+  client_remove: { summary: "shut an outside program out", class: "destructive" },
+  client_refresh: { summary: "rewrite every entry that is stale", class: "write" },
+  client_connect: { summary: "confirm the address for a client that connects", class: "read" },
   doctor: { summary: "check this machine and this app", class: "read" },
 };
 
