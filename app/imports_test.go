@@ -41,6 +41,7 @@ var layers = []struct {
 	{"termic/app/safefile", nil, "the reader of files that others write is a leaf"},
 	{"termic/app/gitview", []string{"termic/app/git", "termic/app/safefile"}, "mechanisms know nothing of tasks"},
 	{"termic/app/git", nil, "mechanisms know nothing of tasks"},
+	{"termic/app/osc", nil, "mechanisms know nothing of tasks"},
 	{"termic/app/pty", nil, "mechanisms know nothing of tasks"},
 	{"termic/app/screen", nil, "mechanisms know nothing of tasks"},
 	{"termic/app/settle", nil, "mechanisms know nothing of tasks"},
