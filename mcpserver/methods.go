@@ -63,6 +63,11 @@ type capabilities struct {
 	Tools toolsCapability `json:"tools"`
 }
 
+// toolAs is how a caller sees a verb.
+func toolAs(verb *registry.Verb, caller registry.Caller) toolFor {
+	return toolFor{verb, verb.Class > caller.Ceiling}
+}
+
 // toolsCapability says that subscriptions/listen tells of changes to the list.
 type toolsCapability struct {
 	ListChanged bool `json:"listChanged"`
@@ -111,7 +116,7 @@ func (s *Server) list(caller registry.Caller, params map[string]json.RawMessage)
 	}
 	tools := []json.RawMessage{}
 	for _, verb := range s.Calls.Verbs(caller) {
-		tool, failure := s.tool(toolFor{verb, verb.Class > caller.Ceiling})
+		tool, failure := s.tool(toolAs(verb, caller))
 		if failure != nil {
 			return nil, failure
 		}

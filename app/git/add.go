@@ -319,7 +319,7 @@ func (u *undo) run(ctx context.Context) error {
 	var errs []error
 	if u.made != nil {
 		if info, err := os.Lstat(u.dir); err == nil && os.SameFile(info, u.made) {
-			errs = append(errs, removeTree(u.dir))
+			errs = append(errs, RemoveTree(u.dir))
 		}
 	}
 	errs = append(errs, u.removeRecords(ctx))

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"termic/app/git"
 )
 
 // Limits bound one import. Each zero value stands for the number beside it.
@@ -23,6 +25,8 @@ type Limits struct {
 	// Gitlinks lets new gitlinks in: the person has agreed. A gitlink makes plain git on the host look into the
 	// directory of that name as a repository.
 	Gitlinks bool
+	// Refused is a commit that an import has refused: Sync does not have it packed again.
+	Refused git.OID
 	// Temp is where the quarantine is made, best on the project's file system and where no cage reads; "" is the
 	// temporary directory.
 	Temp string

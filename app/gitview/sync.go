@@ -45,6 +45,9 @@ func (t Task) sync(ctx context.Context, run Runner, lim Limits, got *Synced) err
 		return err
 	}
 	got.Tip = tip
+	if tip == lim.Refused {
+		return fmt.Errorf("%s again: %w", tip, ErrRefused)
+	}
 	in, err := t.take(ctx, run, tip, lim)
 	if err != nil {
 		return err

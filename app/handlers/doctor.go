@@ -44,6 +44,9 @@ func (s Services) dataChecks() []verbs.Check {
 		checks = append(checks, check)
 	}
 	for _, record := range s.Tasks.List() {
+		if note := s.Tasks.GitNote(record.ID); note != "" {
+			checks = append(checks, verbs.Check{Name: "task " + record.Name, State: "warning", Evidence: note, Remedy: "look at " + record.Dir})
+		}
 		if record.Trouble != "" {
 			checks = append(checks, verbs.Check{Name: "task " + record.Name, State: "warning", Evidence: record.Trouble, Remedy: "look at " + record.Dir})
 		}

@@ -8,6 +8,7 @@ import (
 
 	"termic/app/agent"
 	"termic/app/git"
+	"termic/app/gitview"
 	"termic/app/store"
 	"termic/app/tab"
 	"termic/registry/refusal"
@@ -77,10 +78,13 @@ func special(err error) *refusal.Refusal {
 	var locked *store.LockedError
 	var nested *git.NestedRepositoryError
 	var exit *git.ExitError
+	var lacks *gitview.UnsupportedError
 	if no := caged(err); no != nil {
 		return no
 	}
 	switch {
+	case errors.As(err, &lacks):
+		return refusal.New(refusal.Unsupported, "a caged task's own git does not support "+lacks.What, "put that right in the project, or choose cage off")
 	case errors.As(err, &locked):
 		return refusal.Newf(refusal.Conflict, "use that one, or stop it first", "another termic (process %d) has this data directory", locked.Pid)
 	case errors.As(err, &nested):

@@ -51,6 +51,7 @@ func (s Services) taskWait(ctx context.Context, call registry.Call, in verbs.Tas
 	if err != nil {
 		return verbs.TaskWaitOut{}, err
 	}
+	s.syncGit(ctx, call.Subject.Task, glance)
 	info := open.Info()
 	return verbs.TaskWaitOut{
 		Task: string(call.Subject.Task), Tab: string(call.Subject.Tab), Outcome: string(outcome),

@@ -45,11 +45,12 @@ func (s Services) taskNew(ctx context.Context, call registry.Call, in verbs.Task
 	return out, nil
 }
 
-func (s Services) taskStatus(_ context.Context, call registry.Call, _ verbs.TaskStatusIn) (verbs.TaskStatusOut, error) {
+func (s Services) taskStatus(ctx context.Context, call registry.Call, _ verbs.TaskStatusIn) (verbs.TaskStatusOut, error) {
 	record, err := s.record(call.Subject.Task)
 	if err != nil {
 		return verbs.TaskStatusOut{}, err
 	}
+	s.syncGit(ctx, record.ID, glance)
 	out := verbs.TaskStatusOut{Task: s.taskFor(call, record), Can: []string{}}
 	if seesCage(call, record) {
 		out.Can = s.can(record)
@@ -135,6 +136,7 @@ func (s Services) taskDiff(ctx context.Context, call registry.Call, in verbs.Tas
 	if err != nil {
 		return verbs.TaskDiffOut{}, err
 	}
+	s.syncGit(ctx, record.ID, patience)
 	repo, err := s.Projects.Repo(ctx, record.Project)
 	if err != nil {
 		return verbs.TaskDiffOut{}, err
@@ -162,6 +164,19 @@ func (s Services) taskDiff(ctx context.Context, call registry.Call, in verbs.Tas
 	return out, nil
 }
 
+// How long a call waits for a caged task's commits. It goes on without them: what it shows of files is right anyway.
+const (
+	patience = 30 * time.Second // longer than importing a day's commits takes, shorter than a client's limit
+	glance   = 5 * time.Second  // for what is asked often
+)
+
+// syncGit brings both views of a caged task's git together, for as long as the caller waits.
+func (s Services) syncGit(ctx context.Context, id ident.Task, limit time.Duration) {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	s.Tasks.SyncGit(ctx, id)
+}
+
 // record returns a task that the guard found; it may have gone since.
 func (s Services) record(id ident.Task) (task.Record, error) {
 	record, ok := s.Tasks.Get(id)
@@ -185,7 +200,7 @@ func (s Services) taskFor(call registry.Call, record task.Record) verbs.Task {
 	tabs := slices.DeleteFunc(s.Tasks.Tabs(record.ID), func(t *tab.Tab) bool { return t.Info().Outside })
 	out := s.render(record, tabs)
 	if !seesCage(call, record) {
-		out.Path, out.Projects, out.Hosts, out.Read, out.Write, out.Env = "", nil, nil, nil, nil, nil
+		out.Path, out.Trouble, out.Projects, out.Hosts, out.Read, out.Write, out.Env = "", "", nil, nil, nil, nil, nil
 	}
 	return out
 }
@@ -202,8 +217,11 @@ func (s Services) render(record task.Record, tabs []*tab.Tab) verbs.Task {
 		Branch: record.Branch, Base: string(record.Base), Path: record.Dir, Agent: record.Agent,
 		Cage: record.Mode.String(), MCP: record.MCP, Live: !record.OwnCheckout, Archived: record.Stage == task.Archived,
 		Hosts: record.Hosts.Items(), Read: record.Read.Items(), Write: record.Write.Items(), Env: record.Env.Items(),
-		State: "none", Signal: "none", Creator: string(record.Creator),
+		State: "none", Signal: "none", Trouble: record.Trouble, Creator: string(record.Creator),
 		Created: record.Created.Format(time.RFC3339), Tabs: []verbs.Tab{},
+	}
+	if note := s.Tasks.GitNote(record.ID); out.Trouble == "" {
+		out.Trouble = note
 	}
 	for _, id := range record.Projects {
 		out.Projects = append(out.Projects, string(id))

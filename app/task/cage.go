@@ -87,6 +87,7 @@ func (s *Tasks) ensureCage(ctx context.Context, t *task) (*caged, error) {
 	t.caged = running
 	s.mu.Unlock()
 	go s.awaitCage(t, running)
+	s.cageStarted(t)
 	return running, nil
 }
 
@@ -100,6 +101,7 @@ func (s *Tasks) awaitCage(t *task, running *caged) {
 	}
 	s.mu.Unlock()
 	if mine {
+		s.unfollow(t)
 		s.Log.Error("a cage ended by itself", "task", t.record.ID)
 		s.Credentials.Revoke(t.record.ID)
 		s.release(t)

@@ -259,8 +259,12 @@ func Checkouts(data *store.Store, set *settings.Settings) string {
 }
 
 func (s *Tasks) checkOut(ctx context.Context, repo *git.Repo, record Record) error {
+	plain, err := s.plain(ctx, repo, record)
+	if err != nil {
+		return err
+	}
 	return repo.AddWorktree(ctx, git.AddOptions{
-		Dir: record.Dir, Branch: record.Branch, Base: record.Base, Reason: "termic task " + string(record.ID),
+		Dir: record.Dir, Branch: record.Branch, Base: record.Base, Reason: "termic task " + string(record.ID), Plain: plain,
 	})
 }
 
@@ -275,7 +279,10 @@ func (s *Tasks) undoCheckout(repo *git.Repo, record Record, cause error) error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), rollbackTimeout)
 	defer cancel()
-	err := repo.RemoveWorktree(ctx, record.Dir)
+	err := s.dropView(ctx, repo, record.ID)
+	if err == nil {
+		err = repo.RemoveWorktree(ctx, record.Dir)
+	}
 	if err == nil {
 		err = repo.DeleteBranch(ctx, record.Branch, record.Base)
 	}

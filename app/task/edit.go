@@ -100,6 +100,9 @@ func (s *Tasks) tabNames(id ident.Task) []string {
 
 // exchangeCage ends everything in the task, changes the record, and starts the tabs again.
 func (s *Tasks) exchangeCage(ctx context.Context, t *task, before, next Record) (Edited, error) {
+	if err := s.exchangeView(ctx, t, before, next); err != nil {
+		return Edited{Record: before}, err
+	}
 	tabs := s.reopenings(t.record.ID)
 	s.end(t)
 	s.Credentials.Allow(t.record.ID)
@@ -117,6 +120,17 @@ func (s *Tasks) exchangeCage(ctx context.Context, t *task, before, next Record) 
 		edited.Restarted = append(edited.Restarted, tab.name)
 	}
 	return edited, err
+}
+
+// exchangeView prepares the task's git for a cage that is turned on, or off.
+func (s *Tasks) exchangeView(ctx context.Context, t *task, before, next Record) error {
+	switch {
+	case !before.Mode.Caged() && next.Mode.Caged():
+		return s.enterView(ctx, next)
+	case before.Mode.Caged() && !next.Mode.Caged():
+		return s.leaveView(ctx, t)
+	}
+	return nil
 }
 
 // reopenings are the tabs whose programs still run.

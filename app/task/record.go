@@ -61,6 +61,8 @@ type Record struct {
 	Created  time.Time     `json:"created"`
 	Stage    Stage         `json:"stage"`
 	Archived *git.Archived `json:"archived,omitempty"`
+	// Kept is what is kept of its own git: when it was archived, or when its cage was turned off.
+	Kept *KeptGit `json:"kept_git,omitempty"`
 	// Trouble says, in words for the person, what a crash left undone.
 	Trouble string `json:"trouble,omitempty"`
 }
@@ -87,6 +89,9 @@ func (r Record) Declared() (capability.Declared, error) {
 	}
 	return d, nil
 }
+
+// unbounded tells that nothing holds the task's agents.
+func (r Record) unbounded() bool { return r.Mode == capability.Off }
 
 func (r Record) clone() Record {
 	r.Projects = slices.Clone(r.Projects)

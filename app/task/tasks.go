@@ -61,6 +61,8 @@ type Tasks struct {
 
 	mu    sync.RWMutex
 	tasks map[ident.Task]*task
+	// following are the goroutines that follow the git of cages.
+	following sync.WaitGroup
 }
 
 // task is a task at run time.
@@ -72,6 +74,8 @@ type task struct {
 	tabs   []*tab.Tab // guarded by Tasks.mu
 	// caged is the running cage; nil when there is none. Guarded by Tasks.mu.
 	caged *caged
+	// view is of its own git, when it is caged.
+	view view
 	// opened counts the tabs that were ever opened, for their names; guarded by Tasks.mu.
 	opened map[string]int
 }
@@ -80,6 +84,9 @@ type task struct {
 func Open(ctx context.Context, tools Tools) (*Tasks, error) {
 	s := &Tasks{Tools: tools, tasks: map[ident.Task]*task{}}
 	if err := sweep(tools.Store); err != nil {
+		return nil, fmt.Errorf("open tasks: %w", err)
+	}
+	if err := s.sweepViews(); err != nil {
 		return nil, fmt.Errorf("open tasks: %w", err)
 	}
 	ids, err := files.IDs(tools.Store)
@@ -106,7 +113,9 @@ func Open(ctx context.Context, tools Tools) (*Tasks, error) {
 	return s, nil
 }
 
-func newTask(record Record) *task { return &task{record: record, opened: map[string]int{}} }
+func newTask(record Record) *task {
+	return &task{record: record, opened: map[string]int{}, view: view{turn: make(turn, 1)}}
+}
 
 // List returns every task, oldest first.
 func (s *Tasks) List() []Record {
@@ -269,11 +278,13 @@ func (s *Tasks) Stop() {
 			t := s.tasks[record.ID]
 			s.mu.RUnlock()
 			if t != nil {
+				s.cageEnds(t)
 				s.killCage(t)
 			}
 		})
 	}
 	all.Wait()
+	s.following.Wait()
 }
 
 // repo opens the repository of a task's project.

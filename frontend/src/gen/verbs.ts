@@ -94,6 +94,8 @@ export interface Task {
   state: "none" | "starting" | "working" | "waiting" | "done" | "idle" | "exited" | "unknown";
   /** what the state is known by; title, screen and quiet are guesses */
   signal: "none" | "hook" | "osc" | "process" | "title" | "screen" | "quiet";
+  /** what is wrong with the task or its git, in words */
+  trouble?: string;
   /** id of the task whose agent created it */
   creator?: string;
   /** when it was created (RFC 3339) */
