@@ -28,6 +28,9 @@ const (
 	mcpPortFile  = "mcp-port"
 )
 
+// clientName is the name of outside clients that have none of their own.
+const clientName = "client"
+
 // lastPort remembers the port between runs, since clients hold the address in their configuration.
 var lastPort = store.Define[int]("endpoint", 1)
 
@@ -51,11 +54,13 @@ type endpoint struct {
 	why     string                // why it does not serve although it should
 	tokens  map[ident.Task]string // of the tasks that got one since the port was bound
 	doors   map[ident.Task]*door  // inside cages
-	proofs  map[string]string     // digests of the outside clients' tokens, by name (registration.Tokens)
+	// withheld are the tasks whose token the person ended: they get none until Allow.
+	withheld map[ident.Task]bool
+	proofs   map[string]string // digests of the outside clients' tokens, by name (registration.Tokens)
 }
 
 func newEndpoint(s *store.Store, set *settings.Settings, book *grant.Book, server *mcpserver.Server, clients *registration.Set, log *slog.Logger) *endpoint {
-	e := &endpoint{store: s, settings: set, book: book, clients: clients, log: log, server: &mcpserver.Endpoint{Server: server}, doors: map[ident.Task]*door{}}
+	e := &endpoint{store: s, settings: set, book: book, clients: clients, log: log, server: &mcpserver.Endpoint{Server: server}, doors: map[ident.Task]*door{}, withheld: map[ident.Task]bool{}}
 	e.server.Ended = func(err error) {
 		e.log.Error("endpoint ended", "cause", err)
 		e.switching.Lock()
@@ -128,7 +133,7 @@ func (e *endpoint) advertise(port int) error {
 		return err
 	}
 	token, _ := e.book.Issue(grant.Grant{
-		Scope: registry.Full, Ceiling: registry.Destructive, Limit: capability.Unbounded(), Channel: grant.HostPort, Name: "client",
+		Scope: registry.Full, Ceiling: registry.Destructive, Limit: capability.Unbounded(), Channel: grant.HostPort, Name: clientName,
 	})
 	if err := e.store.WriteSecret(mcpTokenFile, token); err != nil {
 		return err
@@ -206,7 +211,7 @@ func (e *endpoint) Task(record task.Record, limit capability.Set, own net.Listen
 	if own != nil {
 		return e.openDoor(record, limit, own)
 	}
-	if e.url == "" || !mayHold(record) || record.Mode == capability.Enforce { // whose token is valid in its own cage only
+	if e.url == "" || e.withheld[record.ID] || !mayHold(record) || record.Mode == capability.Enforce { // whose token is valid in its own cage only
 		return "", "", false
 	}
 	if token = e.tokens[record.ID]; token == "" {
@@ -221,7 +226,7 @@ func (e *endpoint) Address(record task.Record) string {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	switch {
-	case !mayHold(record):
+	case !mayHold(record), e.withheld[record.ID]:
 		return ""
 	case record.Mode != capability.Enforce:
 		return e.url
@@ -239,7 +244,7 @@ func mayHold(record task.Record) bool {
 // grantOf is what a task's token stands for.
 func grantOf(record task.Record, limit capability.Set, channel grant.Channel) grant.Grant {
 	g := grant.Grant{
-		Task: record.ID, Projects: append([]ident.Project{record.Project}, record.Projects...),
+		Task: record.ID, Parents: record.Parents, Projects: append([]ident.Project{record.Project}, record.Projects...),
 		Scope: registry.Scoped, Ceiling: registry.Destructive, Limit: limit, Channel: channel, Name: "task",
 	}
 	if record.Mode == capability.Off {

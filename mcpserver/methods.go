@@ -103,6 +103,7 @@ func (s *Server) serveMethod(ctx context.Context, caller registry.Caller, reques
 	case methodList:
 		return s.list(caller, request.params)
 	case methodCall:
+		caller.Says = request.says()
 		return s.call(ctx, caller, request.params)
 	}
 	return nil, jsonrpc.ErrMethodNotFound

@@ -77,6 +77,17 @@ func newRequest(header http.Header, message jsonrpc.Message) (request, *jsonrpc.
 	return request{message.Method, params, meta}, nil
 }
 
+// says is what the caller's program calls itself, for the log: name and version.
+func (r request) says() string {
+	info, err := jsonrpc.Object(r.meta[clientInfoKey])
+	if err != nil {
+		return ""
+	}
+	name, _ := jsonrpc.String(info["name"])
+	version, _ := jsonrpc.String(info["version"])
+	return strings.TrimSpace(name + " " + version)
+}
+
 func unsupported(requested string) *jsonrpc.Error {
 	return jsonrpc.ErrUnsupportedVersion.
 		With("this server speaks MCP " + Revision + " only; update the client, or switch that revision on in it").

@@ -87,7 +87,7 @@ const maxText = 256
 func seal(e Entry) (line []byte, hash string, err error) {
 	if e.Event != nil {
 		short := *e.Event
-		short.Caller, short.Why = shorten(short.Caller), shorten(short.Why)
+		short.Caller, short.Why, short.ClientSays = shorten(short.Caller), shorten(short.Why), shorten(short.ClientSays)
 		e.Event = &short
 	}
 	e.Hash = ""

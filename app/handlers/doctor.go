@@ -56,13 +56,13 @@ func (s Services) dataChecks() []verbs.Check {
 
 func (s Services) auditCheck() verbs.Check {
 	check := verbs.Check{Name: "audit log", State: "ok", Evidence: "whole"}
-	wrong, err := s.Audit()
+	report, err := s.Audit.Verify()
 	switch {
 	case err != nil:
 		check.State, check.Evidence = "failed", "it could not be read"
 		check.Remedy = "look at the directory audit in the data directory"
-	case wrong != "":
-		check.State, check.Evidence = "failed", wrong
+	case !report.OK():
+		check.State, check.Evidence = "failed", fmt.Sprintf("%d places do not fit together", len(report.Problems))
 		check.Remedy = "somebody or something changed it; what it says of that time is no evidence"
 	}
 	return check

@@ -140,6 +140,7 @@ func (s *Tasks) Restore(ctx context.Context, id ident.Task) (Record, error) {
 	if taken {
 		return Record{}, nameTaken(record.Name)
 	}
+	s.Credentials.Allow(id)
 	if !record.OwnCheckout {
 		return s.save(t, func(r *Record) { r.Stage = Live })
 	}

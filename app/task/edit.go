@@ -127,6 +127,7 @@ func (s *Tasks) exchangeCage(ctx context.Context, t *task, before, next Record) 
 	}
 	tabs := s.reopenings(t.record.ID)
 	s.end(t)
+	s.Credentials.Allow(t.record.ID)
 	saved, err := s.save(t, func(r *Record) {
 		r.Mode, r.MCP, r.Projects = next.Mode, next.MCP, next.Projects
 		r.Hosts, r.Read, r.Write, r.Env = next.Hosts, next.Read, next.Write, next.Env

@@ -31,6 +31,7 @@ func All() []*registry.Verb {
 		AgentAdd.Verb(), AgentRemove.Verb(),
 		SettingsGet.Verb(), SettingsSet.Verb(), SettingsList.Verb(),
 		ClientList.Verb(), ClientShow.Verb(), ClientAdd.Verb(), ClientRemove.Verb(), ClientRefresh.Verb(), ClientConnect.Verb(),
+		TaskBudget.Verb(), GrantList.Verb(), GrantRevoke.Verb(), ControlStop.Verb(), AuditTail.Verb(), AuditVerify.Verb(),
 		Doctor.Verb(),
 	}
 }

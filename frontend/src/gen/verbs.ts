@@ -684,6 +684,149 @@ export interface ClientConnectOut {
   token_sha256: string;
 }
 
+export interface TaskBudgetIn {
+  /** task: name, project/name, unique prefix, or id */
+  task: string;
+  /** generations of tasks that may descend from it; 0: the default */
+  depth?: number;
+  /** live tasks that it may have made itself; 0: the default */
+  children?: number;
+  /** tasks that may descend from it, archived ones included; 0: the default */
+  total?: number;
+  /** tasks that may descend from it and be made within an hour; 0: the default */
+  hourly?: number;
+}
+
+export interface TaskBudgetOut {
+  /** what the agents of the task may make */
+  budget: Budget;
+  /** what is left of it */
+  left: Budget;
+}
+
+export interface LiveGrant {
+  /** stable id of the grant */
+  id: string;
+  /** who holds it: task, or the name of an outside client */
+  holder: string;
+  /** id of the task whose agents hold it */
+  task?: string;
+  /** name of that task */
+  task_name?: string;
+  /** how far it reaches */
+  scope: "scoped" | "full";
+  /** highest class of verb that it may call */
+  ceiling: "none" | "read" | "write" | "destructive";
+  /** where its token is valid */
+  channel: "none" | "host port" | "own cage";
+  /** ids of the projects that it may act on; a full grant is not limited by them */
+  projects: string[];
+  /** what its task may touch, in words */
+  limit: string[];
+  /** since when (RFC 3339) */
+  issued: string;
+  /** when its token was last used (RFC 3339); empty when it never was */
+  used?: string;
+}
+
+export interface GrantListOut {
+  /** the live grants, oldest first */
+  grants: LiveGrant[];
+}
+
+export interface GrantRevokeIn {
+  /** id of the grant */
+  grant: string;
+}
+
+export interface GrantRevokeOut {
+  /** how many grants ended */
+  ended: number;
+}
+
+export interface ControlStopOut {
+  /** how many grants ended */
+  ended: number;
+  /** the endpoint stays off after a restart too; false when the setting could not be written */
+  saved: boolean;
+}
+
+export interface AuditTailIn {
+  /** how many of the last entries; default 50 */
+  lines?: number;
+  /** only entries after this number */
+  after?: number;
+  /** when there is nothing to show yet, wait up to half a minute for it; on the command line: go on until ctrl-c */
+  follow?: boolean;
+}
+
+export interface AuditEntry {
+  /** number of the entry; they count from 1 without gaps */
+  seq: number;
+  /** when (RFC 3339) */
+  time: string;
+  /** decided: before anything happened; held: it waits for a person; finished: the outcome; note: the log about itself */
+  phase: "decided" | "held" | "finished" | "note";
+  /** what was asked */
+  verb?: string;
+  /** who asked: window, cli, task, or the name of an outside client */
+  caller?: string;
+  /** the way in: window, cli or mcp */
+  door?: string;
+  /** what the caller's program calls itself; nothing was decided by it */
+  client_says?: string;
+  /** id of the caller's grant */
+  grant?: string;
+  /** id of the caller's task */
+  caller_task?: string;
+  /** id of the target's project */
+  project?: string;
+  /** id of the target */
+  task?: string;
+  /** id of the target's tab */
+  tab?: string;
+  /** how it was decided */
+  decision?: "allowed" | "refused";
+  /** the check that decided */
+  rule?: string;
+  /** code of the refusal */
+  code?: string;
+  /** the true reason, which the caller may not have been told */
+  why?: string;
+  /** how long it ran */
+  ms?: number;
+  /** id of the call, as in the refusal that the caller saw */
+  request?: string;
+  /** digest of the arguments */
+  arguments?: string;
+  /** what the log tells about itself */
+  note?: string;
+}
+
+export interface AuditTailOut {
+  /** the entries, oldest first */
+  entries: AuditEntry[];
+  /** number of the newest entry that there is: ask for what is after it */
+  next: number;
+}
+
+export interface AuditVerifyOut {
+  /** whether every entry is as it was written, and none is missing */
+  outcome: "whole" | "broken";
+  /** how many there are */
+  entries: number;
+  /** number of the oldest entry that is kept */
+  first: number;
+  /** number of the newest entry */
+  last: number;
+  /** the last line is half written: termic is writing it, or was when it crashed */
+  torn: boolean;
+  /** where the chain is broken */
+  problems: string[];
+  /** what the log itself says it could not keep */
+  notes: string[];
+}
+
 export interface Check {
   /** what was looked at */
   name: string;
@@ -764,6 +907,18 @@ export interface Verbs {
   client_refresh: { in: ClientRefreshIn; out: ClientRefreshOut };
   /** confirm the address for a client that connects */
   client_connect: { in: ClientConnectIn; out: ClientConnectOut };
+  /** bound the tasks that a task's agents may make */
+  task_budget: { in: TaskBudgetIn; out: TaskBudgetOut };
+  /** list who holds a token, and for what */
+  grant_list: { in: None; out: GrantListOut };
+  /** end a grant at once */
+  grant_revoke: { in: GrantRevokeIn; out: GrantRevokeOut };
+  /** stop all calls of agents and clients at once */
+  control_stop: { in: None; out: ControlStopOut };
+  /** show who asked for what, and how it was decided */
+  audit_tail: { in: AuditTailIn; out: AuditTailOut };
+  /** check that the audit log was not changed */
+  audit_verify: { in: None; out: AuditVerifyOut };
   /** check this machine and this app */
   doctor: { in: None; out: DoctorOut };
 }
@@ -805,6 +960,12 @@ export const verbs: { readonly [K in VerbName]: { readonly summary: string; read
   client_remove: { summary: "shut an outside program out", class: "destructive" },
   client_refresh: { summary: "rewrite every entry that is stale", class: "write" },
   client_connect: { summary: "confirm the address for a client that connects", class: "read" },
+  task_budget: { summary: "bound the tasks that a task's agents may make", class: "write" },
+  grant_list: { summary: "list who holds a token, and for what", class: "read" },
+  grant_revoke: { summary: "end a grant at once", class: "write" },
+  control_stop: { summary: "stop all calls of agents and clients at once", class: "write" },
+  audit_tail: { summary: "show who asked for what, and how it was decided", class: "read" },
+  audit_verify: { summary: "check that the audit log was not changed", class: "read" },
   doctor: { summary: "check this machine and this app", class: "read" },
 };
 
