@@ -93,8 +93,11 @@ func open(ctx context.Context, s *store.Store, sink registry.Sink, o Options) (*
 		return nil, err
 	}
 	book := grant.NewBook()
-	server := &mcpserver.Server{Auth: hostAuth{book}, Version: o.Version, Log: o.Log}
-	a := &app{Options: o, store: s, book: book, endpoint: newEndpoint(s, set, book, server, o.Log), streams: newStreams()}
+	server := &mcpserver.Server{
+		Auth: hostAuth{book}, Version: o.Version, Log: o.Log, Ended: endedGrant(book),
+		OlderClients: func() bool { return set.Bool(settings.MCPOlder) },
+	}
+	a := &app{Options: o, store: s, book: book, endpoint: newEndpoint(s, set, book, server, sink, o.Log), streams: newStreams()}
 	a.endpoint.withdraw() // of a run that crashed: its token is dead and its port may be another's
 	a.tasks, err = task.Open(ctx, task.Tools{
 		Store: s, Projects: projects, Agents: known.Set, Settings: set, Credentials: a.endpoint, Machine: cage.NewMachine(o.Stage),

@@ -171,7 +171,11 @@ func FuzzArguments(f *testing.F) {
 			return
 		}
 		header := http.Header{"Mcp-Protocol-Version": {Revision}, "Mcp-Method": {methodCall}, "Mcp-Name": {tool}}
-		request, failure := newRequest(header, message)
+		params, failure := paramsOf(message)
+		if failure != nil {
+			t.Fatal(failure) // Decode has read them
+		}
+		request, failure := newRequest(header, message, params, []string{Revision})
 		if failure != nil {
 			return // the arguments brought members of their own, which the headers do not mirror
 		}

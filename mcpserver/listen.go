@@ -207,9 +207,9 @@ func (sub *subscription) send(method string, params any) {
 
 // end tells the client that the subscription ended in order, which nobody reads when it was the client that went.
 func (sub *subscription) end() {
-	result := listenResult{ResultType: "complete"}
+	result := listenResult{ResultType: complete}
 	result.Meta.subscriptionMeta = sub.meta()
-	result.Meta.ServerInfo = sub.server.envelope().Meta.ServerInfo
+	result.Meta.ServerInfo = sub.server.serverInfo()
 	text, failure := sub.server.encode(result)
 	if failure != nil {
 		sub.reply.fail(sub.id, failure)

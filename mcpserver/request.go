@@ -47,19 +47,20 @@ type request struct {
 	params, meta map[string]json.RawMessage
 }
 
-// newRequest checks, in this order: an older client's opening, the headers, _meta, the version.
-func newRequest(header http.Header, message jsonrpc.Message) (request, *jsonrpc.Error) {
-	params := map[string]json.RawMessage{}
-	if message.Params != nil {
-		var err error
-		if params, err = jsonrpc.Object(message.Params); err != nil {
-			return request{}, jsonrpc.ErrInvalidRequest.With("params: " + err.Error())
-		}
+// paramsOf returns the params of a message; none are no members.
+func paramsOf(message jsonrpc.Message) (map[string]json.RawMessage, *jsonrpc.Error) {
+	if message.Params == nil {
+		return nil, nil
 	}
-	if message.Method == methodInitialize && len(header.Values(methodHeader)) == 0 {
-		requested, _ := jsonrpc.String(params["protocolVersion"])
-		return request{}, unsupported(requested)
+	params, err := jsonrpc.Object(message.Params)
+	if err != nil {
+		return nil, jsonrpc.ErrInvalidRequest.With("params: " + err.Error())
 	}
+	return params, nil
+}
+
+// newRequest checks, in this order: the headers, _meta, the version. supported are the revisions that are served now.
+func newRequest(header http.Header, message jsonrpc.Message, params map[string]json.RawMessage, supported []string) (request, *jsonrpc.Error) {
 	meta, noMeta := metaOf(params)
 	version, stated := jsonrpc.String(meta[versionKey])
 	if failure := checkHeaders(header, message.Method, params, version, stated); failure != nil {
@@ -72,15 +73,16 @@ func newRequest(header http.Header, message jsonrpc.Message) (request, *jsonrpc.
 		return request{}, noMeta
 	}
 	if version != Revision {
-		return request{}, unsupported(version)
+		return request{}, unsupported(version, supported)
 	}
 	return request{message.Method, params, meta}, nil
 }
 
-func unsupported(requested string) *jsonrpc.Error {
+// unsupported answers a client of another revision: data for a program, words for a person.
+func unsupported(requested string, supported []string) *jsonrpc.Error {
 	return jsonrpc.ErrUnsupportedVersion.
-		With("this server speaks MCP " + Revision + " only; update the client, or switch that revision on in it").
-		WithData(jsonrpc.VersionData{Supported: []string{Revision}, Requested: requested})
+		With("this server speaks MCP " + strings.Join(supported, ", ") + " only; update the client, or switch that revision on in it").
+		WithData(jsonrpc.VersionData{Supported: supported, Requested: requested})
 }
 
 // checkHeaders compares the headers with the body that they mirror. Version is compared only where the body

@@ -23,7 +23,12 @@ type Endpoint interface {
 	Off()
 	// State returns the address that it serves at, or why it does not serve.
 	State() (url, why string)
+	// RefusedOlder returns the clients that were refused because they speak an older revision, the latest last.
+	RefusedOlder() []OlderClient
 }
+
+// OlderClient is a client of an older revision of MCP, in its own words.
+type OlderClient struct{ Name, Revision string }
 
 // Streams hands out tickets for a tab's stream.
 type Streams interface {
