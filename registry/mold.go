@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"reflect"
 	"strconv"
+	"sync"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/jsonschema-go/jsonschema"
@@ -120,9 +121,22 @@ func (m *mold) takes(raw []byte) bool {
 	if m == nil {
 		return false
 	}
-	decoder := jsontext.NewDecoder(bytes.NewBuffer(raw))
+	r := readers.Get().(*reader)
+	defer readers.Put(r)
+	r.buffer = *bytes.NewBuffer(raw)
+	r.decoder.Reset(&r.buffer)
+	decoder := r.decoder
 	return m.value(decoder) && len(bytes.TrimLeft(raw[decoder.InputOffset():], " \t\r\n")) == 0
 }
+
+// reader is a decoder that is used again: most of what a check costs is what a new one allocates to find members that are
+// there twice.
+type reader struct {
+	decoder *jsontext.Decoder
+	buffer  bytes.Buffer
+}
+
+var readers = sync.Pool{New: func() any { return &reader{decoder: jsontext.NewDecoder(bytes.NewReader(nil))} }}
 
 // value reads one value and tells whether it fits.
 func (m *mold) value(d *jsontext.Decoder) bool {
