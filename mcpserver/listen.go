@@ -124,10 +124,10 @@ func (s *Server) listen(reply *reply, r *http.Request, caller registry.Caller, i
 
 // filterOf reads what a subscription asks for.
 func filterOf(params map[string]json.RawMessage) (filter, *jsonrpc.Error) {
-	wanted, err := jsonrpc.Object(params["notifications"])
-	if err != nil {
+	if !isObject(params["notifications"]) {
 		return filter{}, jsonrpc.ErrInvalidParams.With("notifications is not an object")
 	}
+	wanted := jsonrpc.Members(params["notifications"])
 	for _, kind := range []string{"toolsListChanged", "promptsListChanged", "resourcesListChanged"} {
 		if value := string(wanted[kind]); value != "" && value != "true" && value != "false" {
 			return filter{}, jsonrpc.ErrInvalidParams.With(kind + " is neither true nor false")

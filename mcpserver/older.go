@@ -149,7 +149,7 @@ const maxOlder = 8
 
 // note remembers a refused client by what it says of itself.
 func (o *olderClients) note(info json.RawMessage, revision string) {
-	members, _ := jsonrpc.Object(info) // nothing, where there is no object
+	members := jsonrpc.Members(info)
 	name, _ := jsonrpc.String(members["name"])
 	version, _ := jsonrpc.String(members["version"])
 	client := OlderClient{cmp.Or(shown(strings.TrimSpace(name+" "+version)), "a client without a name"), shown(revision), time.Now()}

@@ -47,18 +47,6 @@ type request struct {
 	params, meta map[string]json.RawMessage
 }
 
-// paramsOf returns the params of a message; none are no members.
-func paramsOf(message jsonrpc.Message) (map[string]json.RawMessage, *jsonrpc.Error) {
-	if message.Params == nil {
-		return nil, nil
-	}
-	params, err := jsonrpc.Object(message.Params)
-	if err != nil {
-		return nil, jsonrpc.ErrInvalidRequest.With("params: " + err.Error())
-	}
-	return params, nil
-}
-
 // newRequest checks, in this order: the headers, _meta, the version. supported are the revisions that are served now.
 func newRequest(header http.Header, message jsonrpc.Message, params map[string]json.RawMessage, supported []string) (request, *jsonrpc.Error) {
 	meta, noMeta := metaOf(params)
@@ -172,11 +160,10 @@ func metaOf(params map[string]json.RawMessage) (map[string]json.RawMessage, *jso
 	if raw == nil {
 		return nil, jsonrpc.ErrInvalidParams.With("_meta is missing")
 	}
-	meta, err := jsonrpc.Object(raw)
-	if err != nil {
+	if !isObject(raw) {
 		return nil, jsonrpc.ErrInvalidParams.With("_meta is not an object")
 	}
-	return meta, nil
+	return jsonrpc.Members(raw), nil
 }
 
 // checkMeta holds _meta against schema.json, RequestMetaObject, as far as it is ours to read.
@@ -204,10 +191,7 @@ func checkMeta(meta map[string]json.RawMessage) *jsonrpc.Error {
 func isObject(raw json.RawMessage) bool { return len(raw) > 0 && raw[0] == '{' }
 
 func isImplementation(raw json.RawMessage) bool {
-	members, err := jsonrpc.Object(raw)
-	if err != nil {
-		return false
-	}
+	members := jsonrpc.Members(raw)
 	_, named := jsonrpc.String(members["name"])
 	_, versioned := jsonrpc.String(members["version"])
 	return named && versioned

@@ -132,14 +132,11 @@ func (s *Server) serveMessage(reply *reply, r *http.Request, caller registry.Cal
 		reply.w.WriteHeader(http.StatusAccepted)
 		return
 	}
-	var params map[string]json.RawMessage
-	if failure == nil {
-		params, failure = paramsOf(message)
-	}
 	if failure != nil {
 		reply.fail(message.ID, failure)
 		return
 	}
+	params := jsonrpc.Members(message.Params)
 	if isOlder(r.Header, message, params) && (message.Method == methodInitialize || s.servesOlder()) {
 		s.serveOlder(reply, r, caller, message, params)
 		return
