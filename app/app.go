@@ -101,8 +101,11 @@ func open(ctx context.Context, s *store.Store, log *audit.Log, o Options) (*app,
 	if err != nil {
 		return nil, err
 	}
-	server := &mcpserver.Server{Auth: hostAuth{book, outside.Saw}, Version: o.Version, Log: o.Log}
-	a := &app{Options: o, store: s, book: book, endpoint: newEndpoint(s, set, book, server, outside, o.Log), streams: newStreams()}
+	server := &mcpserver.Server{
+		Auth: hostAuth{book, outside.Saw}, Version: o.Version, Log: o.Log, Ended: endedGrant(book),
+		OlderClients: func() bool { return set.Bool(settings.MCPOlder) },
+	}
+	a := &app{Options: o, store: s, book: book, endpoint: newEndpoint(s, set, book, server, outside, log, o.Log), streams: newStreams()}
 	outside.Use(a.endpoint)
 	a.endpoint.withdraw() // of a run that crashed: its token is dead and its port may be another's
 	cages, err := s.Subdir("cages")

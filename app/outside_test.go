@@ -5,20 +5,17 @@ package app
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
 
+	"termic/app/audit"
 	"termic/app/store"
 	"termic/registry"
 	"termic/registry/refusal"
 )
-
-// keepsNothing is an audit log that takes everything.
-type keepsNothing struct{}
-
-func (keepsNothing) Record(context.Context, registry.Event) error { return nil }
 
 // newWindow opens the services as the window has them: its verbs are nobody else's.
 func newWindow(t *testing.T) (call func(verb, arguments string, args ...any) (map[string]any, error), repo string) {
@@ -34,7 +31,15 @@ func newWindow(t *testing.T) (call func(verb, arguments string, args ...any) (ma
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := open(t.Context(), s, keepsNothing{}, Options{
+	dir, err := s.Subdir("audit")
+	if err != nil {
+		t.Fatal(err)
+	}
+	log, err := audit.Open(dir, audit.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := open(t.Context(), s, log, Options{
 		DataDir: s.Dir(), Environ: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "SHELL=/bin/bash"}, Stage: testStage, Log: discardLog(),
 	})
 	if err != nil {
@@ -45,7 +50,7 @@ func newWindow(t *testing.T) (call func(verb, arguments string, args ...any) (ma
 		if err := a.state.Close(); err != nil {
 			t.Error(err)
 		}
-		if err := s.Close(); err != nil {
+		if err := errors.Join(log.Close(), s.Close()); err != nil {
 			t.Error(err)
 		}
 	})
