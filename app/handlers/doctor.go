@@ -9,6 +9,7 @@ import (
 
 	"termic/registry"
 	"termic/registry/verbs"
+	"termic/sandbox/capability"
 )
 
 func (s Services) bindDoctor(r *registry.Router) { bind(r, verbs.Doctor, s.doctor) }
@@ -23,6 +24,7 @@ func (s Services) doctor(ctx context.Context, _ registry.Call, _ verbs.None) (ve
 	checks = append(checks, s.auditCheck())
 	checks = append(checks, s.endpointCheck())
 	checks = append(checks, s.olderChecks()...)
+	checks = append(checks, s.cageChecks()...)
 	checks = append(checks, s.agentChecks(ctx)...)
 	return verbs.DoctorOut{Checks: checks}, nil
 }
@@ -90,6 +92,22 @@ func (s Services) olderChecks() []verbs.Check {
 			Evidence: fmt.Sprintf("%s speaks an older revision of MCP (%s) and was refused", client.Name, cmp.Or(client.Revision, "it does not say which")),
 			Remedy:   "update it or switch MCP 2026-07-28 on in it; where neither can be done: termic settings set mcp.older_clients true",
 		})
+	}
+	return checks
+}
+
+// cageChecks says which cages this machine has: those that it could make and prove.
+func (s Services) cageChecks() []verbs.Check {
+	var checks []verbs.Check
+	for _, mode := range []capability.Mode{capability.Monitor, capability.EnforceFS, capability.Enforce} {
+		check := verbs.Check{Name: "cage " + mode.String(), State: "ok", Evidence: "one was made and proved here"}
+		if err := s.Tasks.Machine.Check(mode); err != nil {
+			check.State, check.Evidence = "off", err.Error()
+			if no := caged(err); no != nil {
+				check.Evidence, check.Remedy = no.Reason, no.Remedy
+			}
+		}
+		checks = append(checks, check)
 	}
 	return checks
 }
