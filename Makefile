@@ -42,7 +42,7 @@ fuzz: ## each fuzz target for FUZZTIME (10s)
 	@build/setup.sh go node
 	@build/fuzz.sh
 
-test-clients: ## try real agent programs (fetches some 400 MB the first time)
+test-clients: ## try real agent programs (fetches some 400 MB the first time, 1.1 GB on disk)
 	@build/setup.sh git go node
 	@build/test-clients.sh
 
