@@ -12,6 +12,7 @@ import (
 	"termic/app/agentstate"
 	"termic/app/cage"
 	"termic/app/pty"
+	"termic/app/settings"
 	"termic/app/tab"
 	"termic/registry/ident"
 	"termic/sandbox/capability"
@@ -174,7 +175,8 @@ func (s *Tasks) dirs(ctx context.Context, record Record, limit capability.Set, u
 		return profile.Dirs{}, nil, err
 	}
 	plan, err := s.State.Prepare(ctx, agentstate.Task{
-		ID: record.ID, Checkout: record.Dir, Agents: []agent.Definition{definition}, Limit: limit, MCPURL: url,
+		ID: record.ID, Checkout: record.Dir, Agents: []agent.Definition{definition}, Limit: limit,
+		MCPURL: url, OlderMCP: s.Settings.Bool(settings.MCPOlder),
 	})
 	if err != nil {
 		return profile.Dirs{}, nil, err
