@@ -2,10 +2,12 @@ package handlers
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime"
 	"time"
 
+	"termic/app/shellenv"
 	"termic/registry"
 	"termic/registry/verbs"
 )
@@ -19,6 +21,7 @@ func (s Services) doctor(ctx context.Context, _ registry.Call, _ verbs.None) (ve
 		{Name: "git", State: "ok", Evidence: s.Git.Version().String() + " at " + s.Git.Path()},
 	}
 	checks = append(checks, s.dataChecks()...)
+	checks = append(checks, s.environmentCheck())
 	checks = append(checks, s.auditCheck())
 	checks = append(checks, s.endpointCheck())
 	checks = append(checks, s.agentChecks(ctx)...)
@@ -52,6 +55,30 @@ func (s Services) dataChecks() []verbs.Check {
 		}
 	}
 	return checks
+}
+
+func (s Services) environmentCheck() verbs.Check {
+	shell, problem := s.Environment.State()
+	switch {
+	case problem != nil:
+		return verbs.Check{
+			Name: "environment", State: "warning", Evidence: "your login shell could not be asked, so new tabs may lack a part of your PATH: " + shellProblem(problem),
+			Remedy: "look at its rc files (TERMIC_CAPTURE is set while they are read), then: termic settings set terminal.environment login",
+		}
+	case shell != "":
+		return verbs.Check{Name: "environment", State: "ok", Evidence: "as " + shell + " makes it"}
+	}
+	return verbs.Check{Name: "environment", State: "ok", Evidence: "as the app was started with"}
+}
+
+// shellProblem says why a shell could not be asked, in words that hold nothing of what it printed.
+func shellProblem(problem error) string {
+	for _, known := range []error{shellenv.ErrTimeout, shellenv.ErrSilent, shellenv.ErrShell} {
+		if errors.Is(problem, known) {
+			return known.Error()
+		}
+	}
+	return "it could not be started"
 }
 
 func (s Services) auditCheck() verbs.Check {

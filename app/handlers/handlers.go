@@ -56,9 +56,20 @@ type Services struct {
 	Git      *git.Git
 	Book     *grant.Book
 	Clients  *registration.Set
+	// Environment is what tabs start from.
+	Environment Environment
 	// Audit looks the audit log through and returns what is wrong with it, in words; nothing when it is whole.
 	Audit   func() (string, error)
 	Version string
+}
+
+// Environment is what new tabs start from.
+type Environment interface {
+	// Apply makes the setting true, asking the login shell anew where it says so. The error is a refusal; what was had is then
+	// still in use.
+	Apply(ctx context.Context) error
+	// State tells which shell it is from, "" for the app's own, and why asking that shell did not work.
+	State() (shell string, problem error)
 }
 
 // Bind gives every verb of the router its handler.
