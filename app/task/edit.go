@@ -127,6 +127,7 @@ func (s *Tasks) exchangeCage(ctx context.Context, t *task, before, next Record) 
 	}
 	tabs := s.reopenings(t.record.ID)
 	s.end(t)
+	s.Credentials.Allow(t.record.ID)
 	saved, err := s.save(t, func(r *Record) {
 		r.Mode, r.MCP, r.Projects = next.Mode, next.MCP, next.Projects
 		r.Hosts, r.Read, r.Write, r.Env = next.Hosts, next.Read, next.Write, next.Env
@@ -154,11 +155,11 @@ func (s *Tasks) exchangeView(ctx context.Context, t *task, before, next Record) 
 	return nil
 }
 
-// reopenings are the tabs whose programs still run.
+// reopenings are the tabs whose programs still run. One outside the cage is opened by the person alone.
 func (s *Tasks) reopenings(id ident.Task) []reopen {
 	var tabs []reopen
 	for _, open := range s.Tabs(id) {
-		if info := open.Info(); info.State != settle.Exited {
+		if info := open.Info(); info.State != settle.Exited && !info.Outside {
 			if definition, err := s.Agents.Get(info.Agent); err == nil {
 				tabs = append(tabs, reopen{definition, tabWish{name: info.Name, opener: info.Opener}})
 			}

@@ -35,6 +35,8 @@ type Credentials interface {
 	Address(record Record) string
 	// Revoke ends the task's token, and closes its cage's port.
 	Revoke(id ident.Task)
+	// Allow lets a task have a token again whose token the person had ended for good.
+	Allow(id ident.Task)
 }
 
 // Tools is what tasks are made with.
