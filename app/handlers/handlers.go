@@ -69,8 +69,8 @@ type Services struct {
 	Clients  *registration.Set
 	// Environment is what tabs start from.
 	Environment Environment
-	Audit    AuditLog
-	Version  string
+	Audit       AuditLog
+	Version     string
 }
 
 // AuditLog is the audit log, to read.
