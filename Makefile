@@ -32,6 +32,7 @@ demo: build ## the main job on a temporary repository, step by step
 	@build/go-run.sh build/demo
 
 bench: build ## compare with peers measured in the same run
+	-@build/setup.sh bubblewrap
 	@build/go-run.sh build/bench
 
 soak: build ## run for a long time and watch what grows
@@ -41,7 +42,7 @@ fuzz: ## each fuzz target for FUZZTIME (10s)
 	@build/setup.sh go node
 	@build/fuzz.sh
 
-test-clients: ## try real agent programs (fetches some 400 MB the first time)
+test-clients: ## try real agent programs (fetches some 400 MB the first time, 1.1 GB on disk)
 	@build/setup.sh git go node
 	@build/test-clients.sh
 

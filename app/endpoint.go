@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"termic/app/handlers"
+	"termic/app/registration"
 	"termic/app/settings"
 	"termic/app/store"
 	"termic/app/task"
@@ -28,6 +29,9 @@ const (
 	mcpPortFile  = "mcp-port"
 )
 
+// clientName is the name of outside clients that have none of their own.
+const clientName = "client"
+
 // lastPort remembers the port between runs, since clients hold the address in their configuration.
 var lastPort = store.Define[int]("endpoint", 1)
 
@@ -39,6 +43,7 @@ type endpoint struct {
 	settings *settings.Settings
 	book     *grant.Book
 	server   *mcpserver.Endpoint
+	clients  *registration.Set
 	socket   *socketDoor
 	log      *slog.Logger
 
@@ -53,10 +58,13 @@ type endpoint struct {
 	why     string                // why it does not serve although it should
 	tokens  map[ident.Task]string // of the tasks that got one since the port was bound
 	doors   map[ident.Task]*door  // inside cages
+	// withheld are the tasks whose token the person ended: they get none until Allow.
+	withheld map[ident.Task]bool
+	proofs   map[string]string // digests of the outside clients' tokens, by name (registration.Tokens)
 }
 
-func newEndpoint(s *store.Store, set *settings.Settings, book *grant.Book, server *mcpserver.Server, sink registry.Sink, log *slog.Logger) *endpoint {
-	e := &endpoint{store: s, settings: set, book: book, log: log, server: &mcpserver.Endpoint{Server: server}, doors: map[ident.Task]*door{}}
+func newEndpoint(s *store.Store, set *settings.Settings, book *grant.Book, server *mcpserver.Server, clients *registration.Set, sink registry.Sink, log *slog.Logger) *endpoint {
+	e := &endpoint{store: s, settings: set, book: book, clients: clients, log: log, server: &mcpserver.Endpoint{Server: server}, doors: map[ident.Task]*door{}, withheld: map[ident.Task]bool{}}
 	e.socket = &socketDoor{host: server, book: book, sink: sink, dir: s.Dir(), log: log}
 	e.server.Ended = func(err error) {
 		e.log.Error("endpoint ended", "cause", err)
@@ -164,9 +172,12 @@ func (e *endpoint) advertise(port int) error {
 		return err
 	}
 	token, _ := e.book.Issue(grant.Grant{
-		Scope: registry.Full, Ceiling: registry.Destructive, Limit: capability.Unbounded(), Channel: grant.HostPort, Name: "client",
+		Scope: registry.Full, Ceiling: registry.Destructive, Limit: capability.Unbounded(), Channel: grant.HostPort, Name: clientName,
 	})
 	if err := e.store.WriteSecret(mcpTokenFile, token); err != nil {
+		return err
+	}
+	if err := e.admitAll(); err != nil {
 		return err
 	}
 	return e.store.WriteSecret(mcpPortFile, strconv.Itoa(port))
@@ -195,7 +206,7 @@ func (e *endpoint) shut() {
 func (e *endpoint) revokeAll(why string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.url, e.why, e.tokens = "", why, nil
+	e.url, e.why, e.tokens, e.proofs = "", why, nil, nil
 	e.book.Revoke(func(g grant.Grant) bool { return g.Channel == grant.HostPort })
 }
 
@@ -215,7 +226,11 @@ func (e *endpoint) stop(why string) {
 
 // withdraw removes the advertisement.
 func (e *endpoint) withdraw() {
-	for _, name := range []string{mcpTokenFile, mcpPortFile} {
+	names := []string{mcpTokenFile, mcpPortFile}
+	for _, client := range e.clients.Known() {
+		names = append(names, registration.TokenFile(client))
+	}
+	for _, name := range names {
 		if err := e.store.RemoveSecret(name); err != nil {
 			e.log.Error("advertisement not removed", "file", name, "cause", err)
 		}
@@ -246,7 +261,7 @@ func (e *endpoint) Task(record task.Record, limit capability.Set, own net.Listen
 	if own != nil {
 		return e.openDoor(record, limit, own)
 	}
-	if e.url == "" || !mayHold(record) || record.Mode == capability.Enforce { // whose token is valid in its own cage only
+	if e.url == "" || e.withheld[record.ID] || !mayHold(record) || record.Mode == capability.Enforce { // whose token is valid in its own cage only
 		return "", "", false
 	}
 	if token = e.tokens[record.ID]; token == "" {
@@ -254,6 +269,21 @@ func (e *endpoint) Task(record task.Record, limit capability.Set, own net.Listen
 		e.tokens[record.ID] = token
 	}
 	return e.url, token, true
+}
+
+// Address is where Task would say that the control plane is, or empty; it implements task.Credentials.
+func (e *endpoint) Address(record task.Record) string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	switch {
+	case !mayHold(record), e.withheld[record.ID]:
+		return ""
+	case record.Mode != capability.Enforce:
+		return e.url
+	case e.enabled:
+		return doorURL
+	}
+	return ""
 }
 
 // mayHold tells whether a task's agents hold a token at all: those without a cage do, others when the person says so.
@@ -264,7 +294,7 @@ func mayHold(record task.Record) bool {
 // grantOf is what a task's token stands for.
 func grantOf(record task.Record, limit capability.Set, channel grant.Channel) grant.Grant {
 	g := grant.Grant{
-		Task: record.ID, Projects: append([]ident.Project{record.Project}, record.Projects...),
+		Task: record.ID, Parents: record.Parents, Projects: append([]ident.Project{record.Project}, record.Projects...),
 		Scope: registry.Scoped, Ceiling: registry.Destructive, Limit: limit, Channel: channel, Name: "task",
 	}
 	if record.Mode == capability.Off {
@@ -285,9 +315,17 @@ func (e *endpoint) Revoke(id ident.Task) {
 }
 
 // hostAuth is the book as the host listener sees it: tokens that are valid on another channel are unknown here.
-type hostAuth struct{ book *grant.Book }
+type hostAuth struct {
+	book *grant.Book
+	// saw, when set, is told the name behind each accepted token of an outside client.
+	saw func(name string)
+}
 
 // Caller implements mcpserver.Auth.
 func (a hostAuth) Caller(token string) (registry.Caller, bool) {
-	return a.book.Caller(grant.HostPort, token)
+	caller, ok := a.book.Caller(grant.HostPort, token)
+	if ok && caller.Task == "" && a.saw != nil {
+		a.saw(caller.Name)
+	}
+	return caller, ok
 }

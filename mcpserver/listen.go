@@ -140,12 +140,12 @@ func filterOf(params map[string]json.RawMessage) (filter, *jsonrpc.Error) {
 }
 
 // offered returns the names of the tools that caller is offered.
-func (s *Server) offered(caller registry.Caller) []string {
-	var names []string
+func (s *Server) offered(caller registry.Caller) []toolFor {
+	var tools []toolFor
 	for _, verb := range s.Calls.Verbs(caller) {
-		names = append(names, verb.Name)
+		tools = append(tools, toolAs(verb, caller))
 	}
-	return names
+	return tools
 }
 
 // subscription is the stream of one listener.
@@ -156,7 +156,7 @@ type subscription struct {
 	asked  filter
 	caller registry.Caller
 	token  string
-	told   []string // the tools that the client knows of
+	told   []toolFor // the tools that the client knows of
 }
 
 // run returns when the subscription is over.

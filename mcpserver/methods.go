@@ -64,6 +64,11 @@ type capabilities struct {
 	Tools toolsCapability `json:"tools"`
 }
 
+// toolAs is how a caller sees a verb.
+func toolAs(verb *registry.Verb, caller registry.Caller) toolFor {
+	return toolFor{verb, verb.Class > caller.Ceiling}
+}
+
 // toolsCapability says that subscriptions/listen tells of changes to the list.
 type toolsCapability struct {
 	ListChanged bool `json:"listChanged"`
@@ -77,7 +82,7 @@ type listResult struct {
 type callResult struct {
 	envelope
 	Content    []textContent   `json:"content"`
-	Structured json.RawMessage `json:"structuredContent,omitempty"`
+	Structured json.RawMessage `json:"structuredContent,omitzero"`
 	IsError    bool            `json:"isError"`
 }
 
@@ -103,6 +108,7 @@ func (s *Server) serveMethod(ctx context.Context, caller registry.Caller, reques
 		}
 		return s.encode(listResult{s.cached(), tools})
 	case methodCall:
+		caller.Says = request.says()
 		result, failure := s.call(ctx, caller, request.params)
 		if failure != nil {
 			return nil, failure
@@ -123,7 +129,7 @@ func (s *Server) list(caller registry.Caller, params map[string]json.RawMessage)
 	}
 	tools := []json.RawMessage{}
 	for _, verb := range s.Calls.Verbs(caller) {
-		tool, failure := s.tool(verb)
+		tool, failure := s.tool(toolAs(verb, caller))
 		if failure != nil {
 			return nil, failure
 		}
@@ -132,17 +138,27 @@ func (s *Server) list(caller registry.Caller, params map[string]json.RawMessage)
 	return tools, nil
 }
 
+// toolFor is a verb as a caller sees it: one above its ceiling is listed, and says so.
+type toolFor struct {
+	verb     *registry.Verb
+	disabled bool
+}
+
 // tool returns a verb as a tool. Verbs never change, so each is rendered once.
-func (s *Server) tool(verb *registry.Verb) (json.RawMessage, *jsonrpc.Error) {
-	if tool, ok := s.tools.Load(verb); ok {
+func (s *Server) tool(key toolFor) (json.RawMessage, *jsonrpc.Error) {
+	if tool, ok := s.tools.Load(key); ok {
 		return tool.(json.RawMessage), nil
 	}
-	tool, err := json.Marshal(render.Tools([]*registry.Verb{verb})[0])
+	rendered := render.Tools([]*registry.Verb{key.verb})[0]
+	if key.disabled {
+		rendered = rendered.Disabled()
+	}
+	tool, err := json.Marshal(rendered)
 	if err != nil {
-		s.log().Error("render a tool", "verb", verb.Name, "cause", err)
+		s.log().Error("render a tool", "verb", key.verb.Name, "cause", err)
 		return nil, jsonrpc.ErrInternal
 	}
-	s.tools.Store(verb, json.RawMessage(tool))
+	s.tools.Store(key, json.RawMessage(tool))
 	return tool, nil
 }
 

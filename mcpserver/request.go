@@ -66,6 +66,17 @@ func newRequest(header http.Header, message jsonrpc.Message, params map[string]j
 	return request{message.Method, params, meta}, nil
 }
 
+// says is what the caller's program calls itself, for the log: name and version.
+func (r request) says() string {
+	info, err := jsonrpc.Object(r.meta[clientInfoKey])
+	if err != nil {
+		return ""
+	}
+	name, _ := jsonrpc.String(info["name"])
+	version, _ := jsonrpc.String(info["version"])
+	return strings.TrimSpace(name + " " + version)
+}
+
 // unsupported answers a client of another revision: data for a program, words for a person.
 func unsupported(requested string, supported []string) *jsonrpc.Error {
 	return jsonrpc.ErrUnsupportedVersion.

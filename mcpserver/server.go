@@ -65,7 +65,7 @@ type Server struct {
 	tarpit    tarpit
 	rates     rates
 	listeners listeners
-	tools     sync.Map // *registry.Verb → json.RawMessage, the verb as a tool
+	tools     sync.Map // toolFor → json.RawMessage
 }
 
 // ServeHTTP answers one request. The order of the checks is part of the contract and each answer is final:

@@ -38,7 +38,10 @@ func appendEvent(b []byte, e registry.Event) []byte {
 		b = append(b, `,"takes_power_away":true`...)
 	}
 	b = appendNotEmpty(b, `,"code":`, e.Code)
+	b = appendNotEmpty(b, `,"rule":`, e.Rule)
 	b = appendNotEmpty(b, `,"why":`, e.Why)
+	b = appendNotEmpty(b, `,"arguments":`, e.Arguments)
+	b = appendNotEmpty(b, `,"client_says":`, e.ClientSays)
 	if e.Millis != 0 {
 		b = strconv.AppendInt(append(b, `,"ms":`...), e.Millis, 10)
 	}

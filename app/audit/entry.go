@@ -91,7 +91,7 @@ func seal(e Entry) (line []byte, hash string, err error) {
 	body = appendText(body, `,"prev":`, e.Prev)
 	if e.Event != nil {
 		short := *e.Event
-		short.Caller, short.Why = shorten(short.Caller), shorten(short.Why)
+		short.Caller, short.Why, short.ClientSays = shorten(short.Caller), shorten(short.Why), shorten(short.ClientSays)
 		body = appendEvent(append(body, `,"event":`...), short)
 	}
 	if e.Note != nil {

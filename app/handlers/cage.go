@@ -1,23 +1,107 @@
 package handlers
 
 import (
+	"cmp"
+	"context"
 	"errors"
-	"fmt"
-	"io/fs"
-	"path/filepath"
 	"slices"
 
 	"termic/app/project"
 	"termic/app/task"
 	"termic/registry"
 	"termic/registry/ident"
-	"termic/registry/refusal"
 	"termic/registry/verbs"
 	"termic/sandbox/capability"
 )
 
-// wanted returns the task that was asked for. What was not said of its cage is as the person set it for the project.
+func (s Services) bindCages(r *registry.Router) {
+	bind(r, verbs.CageEdit, s.cageEdit)
+	bind(r, verbs.ProjectSettings, s.projectSettings)
+}
+
+func (s Services) cageEdit(ctx context.Context, call registry.Call, in verbs.CageEditIn) (verbs.CageEditOut, error) {
+	edit, err := newEdit(in.Cage, in.Hosts, in.Read, in.Write, in.Env, in.Drop, call.Subject.Projects)
+	if err != nil {
+		return verbs.CageEditOut{}, err
+	}
+	edited, err := s.Tasks.EditCage(ctx, call.Subject.Task, func(r *task.Record) error {
+		lets := capability.Set{Network: r.Hosts, Read: r.Read, Write: r.Write, Env: r.Env}
+		if err := edit.apply(&r.Mode, &lets, &r.Projects); err != nil {
+			return err
+		}
+		r.Hosts, r.Read, r.Write, r.Env = lets.Network, lets.Read, lets.Write, lets.Env
+		if in.MCP != nil {
+			r.MCP = *in.MCP
+		}
+		if r.Mode == capability.Off && in.MCP == nil {
+			r.MCP = false // it goes with the cage, which the caller takes away
+		}
+		return nil
+	}, in.Confirm)
+	if err != nil {
+		return verbs.CageEditOut{}, err
+	}
+	out := verbs.CageEditOut{Task: s.task(edited.Record), Can: s.can(edited.Record), Restarted: edited.Restarted, Narrowed: edited.Narrowed}
+	for name, why := range edited.Failed {
+		out.Failed = append(out.Failed, name+": "+explain(why).Error())
+	}
+	slices.Sort(out.Failed)
+	return out, nil
+}
+
+// can says in words what a task can really touch; nothing, when that cannot be said.
+func (s Services) can(record task.Record) []string {
+	can, err := s.Tasks.Effective(record)
+	if err != nil {
+		return []string{}
+	}
+	return can.Words()
+}
+
+func (s Services) projectSettings(_ context.Context, call registry.Call, in verbs.ProjectSettingsIn) (verbs.ProjectSettingsOut, error) {
+	edit, err := newEdit(in.Cage, in.Hosts, in.Read, in.Write, in.Env, in.Drop, call.Subject.Projects)
+	if err != nil {
+		return verbs.ProjectSettingsOut{}, err
+	}
+	changed, err := s.Projects.Change(call.Subject.Project, func(d *project.Defaults) error {
+		lets := capability.Set{Network: d.Hosts, Read: d.Read, Write: d.Write, Env: d.Env}
+		if err := edit.apply(&d.Mode, &lets, &d.Projects); err != nil {
+			return err
+		}
+		d.Hosts, d.Read, d.Write, d.Env = lets.Network, lets.Read, lets.Write, lets.Env
+		if in.MCP != nil {
+			d.MCP = *in.MCP
+		}
+		if in.IsolatedHistory != nil {
+			d.IsolatedHistory = *in.IsolatedHistory
+		}
+		return s.Tasks.Machine.Check(cmp.Or(d.Mode, capability.Off))
+	})
+	if err != nil {
+		return verbs.ProjectSettingsOut{}, err
+	}
+	d := changed.Defaults
+	out := verbs.ProjectDefaults{
+		Cage: cmp.Or(d.Mode, capability.Off).String(), MCP: d.MCP, IsolatedHistory: d.IsolatedHistory,
+		Hosts: d.Hosts.Items(), Read: d.Read.Items(), Write: d.Write.Items(), Env: d.Env.Items(),
+	}
+	for _, id := range d.Projects {
+		out.Projects = append(out.Projects, string(id))
+	}
+	return verbs.ProjectSettingsOut{Defaults: out}, nil
+}
+
+// wanted returns the task that was asked for. What was not said of its cage is as the person set it for the project;
+// a scoped caller's is as the guard has said, whatever the project's settings are.
 func (s Services) wanted(subject registry.Subject, in verbs.TaskNewIn) (task.New, error) {
+	if child := subject.Child; child != nil {
+		lets := child.Set
+		return task.New{
+			Name: in.Name, Project: subject.Project, Base: in.Base, Agent: in.Agent, Prompt: in.Prompt, Scoped: true,
+			Mode: child.Mode, MCP: lets.Control.Level() != "none", Projects: subject.Projects,
+			Hosts: lets.Network, Read: lets.Read, Write: lets.Write, Env: lets.Env,
+		}, nil
+	}
 	p, _ := s.Projects.Get(subject.Project)
 	want := task.New{
 		Name: in.Name, Project: subject.Project, Base: in.Base, Agent: in.Agent, Live: in.Live, Prompt: in.Prompt,
@@ -76,39 +160,4 @@ func seed(asked capability.Set, d project.Defaults, mode capability.Mode) (capab
 	any = errors.Join(any, err)
 	asked.Env, err = capability.NamesOf(append(asked.Env.Items(), d.Env.Items()...)...)
 	return asked, errors.Join(any, err)
-}
-
-// limits reads what a caller asks a cage to let through. Paths lead where they lead now: what a link is pointed at
-// later is not what was asked for.
-func limits(hosts, read, write, env []string) (set capability.Set, err error) {
-	if set.Network, err = capability.HostsOf(hosts...); err != nil {
-		return set, err
-	}
-	if set.Env, err = capability.NamesOf(env...); err != nil {
-		return set, err
-	}
-	if set.Read, err = paths(read); err != nil {
-		return set, err
-	}
-	set.Write, err = paths(write)
-	return set, err
-}
-
-// paths resolves links.
-func paths(names []string) (capability.Paths, error) {
-	real := make([]string, len(names))
-	for i, name := range names {
-		if !filepath.IsAbs(name) {
-			return capability.Paths{}, refusal.New(refusal.BadInput, fmt.Sprintf("the path %q is not absolute", name), "give the full path")
-		}
-		resolved, err := filepath.EvalSymlinks(name)
-		if errors.Is(err, fs.ErrNotExist) {
-			return capability.Paths{}, refusal.New(refusal.NotFound, fmt.Sprintf("there is nothing at %q", name), "make it first, or leave it out")
-		}
-		if err != nil {
-			return capability.Paths{}, refusal.New(refusal.BadInput, fmt.Sprintf("the path %q cannot be followed", name), "name another").Because(err)
-		}
-		real[i] = resolved
-	}
-	return capability.PathsOf(real...)
 }

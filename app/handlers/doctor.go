@@ -46,6 +46,9 @@ func (s Services) dataChecks() []verbs.Check {
 		checks = append(checks, check)
 	}
 	for _, record := range s.Tasks.List() {
+		if note := s.Tasks.GitNote(record.ID); note != "" {
+			checks = append(checks, verbs.Check{Name: "task " + record.Name, State: "warning", Evidence: note, Remedy: "look at " + record.Dir})
+		}
 		if record.Trouble != "" {
 			checks = append(checks, verbs.Check{Name: "task " + record.Name, State: "warning", Evidence: record.Trouble, Remedy: "look at " + record.Dir})
 		}
@@ -55,13 +58,13 @@ func (s Services) dataChecks() []verbs.Check {
 
 func (s Services) auditCheck() verbs.Check {
 	check := verbs.Check{Name: "audit log", State: "ok", Evidence: "whole"}
-	wrong, err := s.Audit()
+	report, err := s.Audit.Verify()
 	switch {
 	case err != nil:
 		check.State, check.Evidence = "failed", "it could not be read"
 		check.Remedy = "look at the directory audit in the data directory"
-	case wrong != "":
-		check.State, check.Evidence = "failed", wrong
+	case !report.OK():
+		check.State, check.Evidence = "failed", fmt.Sprintf("%d places do not fit together", len(report.Problems))
 		check.Remedy = "somebody or something changed it; what it says of that time is no evidence"
 	}
 	return check

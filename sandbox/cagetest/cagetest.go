@@ -60,6 +60,9 @@ func Bin(t testing.TB) string {
 	return programs.dir
 }
 
+// linked are the linker's flags for a program, as build/build.sh has them.
+var linked = map[string]string{"stage": "-E stage_entry"}
+
 func build() (string, error) {
 	// Not in TMPDIR, which may be closed to the other user that tests run as.
 	dir, err := os.MkdirTemp("/tmp", "termic-cagetest-")
@@ -70,7 +73,7 @@ func build() (string, error) {
 		return dir, err
 	}
 	for name, pkg := range map[string]string{"stage": "termic/sandbox/stagecmd", "hostile": "termic/sandbox/cagetest/hostile"} {
-		cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-o", filepath.Join(dir, name), pkg)
+		cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags="+linked[name], "-o", filepath.Join(dir, name), pkg)
 		cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=")
 		if out, err := cmd.CombinedOutput(); err != nil {
 			return dir, fmt.Errorf("build %s: %w\n%s", pkg, err, out)
@@ -87,9 +90,10 @@ type Machine struct {
 	Support                       launch.Support
 }
 
-// New lays out a machine below a new directory, and finds out what the real one supports.
+// New lays out a machine below a new directory, and finds out what the real one supports. See Require.
 func New(t testing.TB) *Machine {
 	t.Helper()
+	Require(t)
 	root, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)

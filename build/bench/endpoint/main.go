@@ -89,6 +89,8 @@ func (world) Projects() []grant.Project {
 	return []grant.Project{{ID: "p-aaaaaaaaaaaaaaaa", Name: "shop"}}
 }
 
+func (world) Support(capability.Mode) capability.Support { return capability.Support{} }
+
 func (world) Tasks() []grant.Task {
 	return []grant.Task{{ID: "t-aaaaaaaaaaaaaaaa", Name: "fix", Project: "p-aaaaaaaaaaaaaaaa",
 		Tabs: []grant.Tab{{ID: ident.Tab("b-aaaaaaaaaaaaaaaa"), Name: "shell"}}}}

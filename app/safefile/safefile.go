@@ -114,14 +114,7 @@ func (d *Dir) Copy(w io.Writer, name string, limit int64) (int64, error) {
 
 // Lstat describes name beneath d without opening it; a link at its end is described, not followed.
 func (d *Dir) Lstat(name string) (fs.FileMode, int64, error) {
-	parent, base := ".", name
-	if i := strings.LastIndexByte(name, '/'); i >= 0 {
-		parent, base = name[:i], name[i+1:]
-	}
-	if !plain(name) || name == "." {
-		return 0, 0, fmt.Errorf("%q: %w", clip(name), ErrBadName)
-	}
-	in, err := d.open(parent, unix.O_RDONLY|unix.O_DIRECTORY)
+	in, base, err := d.parent(name)
 	if err != nil {
 		return 0, 0, err
 	}
@@ -135,14 +128,7 @@ func (d *Dir) Lstat(name string) (fs.FileMode, int64, error) {
 
 // Readlink returns the text of the link name, at most 4096 bytes.
 func (d *Dir) Readlink(name string) (string, error) {
-	parent, base := ".", name
-	if i := strings.LastIndexByte(name, '/'); i >= 0 {
-		parent, base = name[:i], name[i+1:]
-	}
-	if !plain(name) {
-		return "", fmt.Errorf("%q: %w", clip(name), ErrBadName)
-	}
-	in, err := d.open(parent, unix.O_RDONLY|unix.O_DIRECTORY)
+	in, base, err := d.parent(name)
 	if err != nil {
 		return "", err
 	}
@@ -153,6 +139,38 @@ func (d *Dir) Readlink(name string) (string, error) {
 		return "", wrap(name, err)
 	}
 	return string(buf[:n]), nil
+}
+
+// Rename moves name beneath d to newName beneath to, on the same file system. Nothing is followed: a link at the end of
+// name is moved itself, a link in its parents is ErrLink. What is at newName is replaced if rename(2) would.
+func (d *Dir) Rename(name string, to *Dir, newName string) error {
+	from, base, err := d.parent(name)
+	if err != nil {
+		return err
+	}
+	defer from.Close()
+	into, newBase, err := to.parent(newName)
+	if err != nil {
+		return err
+	}
+	defer into.Close()
+	if err := unix.Renameat(int(from.Fd()), base, int(into.Fd()), newBase); err != nil {
+		return &fs.PathError{Op: "rename", Path: clip(name), Err: err}
+	}
+	return nil
+}
+
+// parent opens the directory that name lies in, and returns its last component.
+func (d *Dir) parent(name string) (*os.File, string, error) {
+	if !plain(name) || name == "." {
+		return nil, "", fmt.Errorf("%q: %w", clip(name), ErrBadName)
+	}
+	dir, base := ".", name
+	if i := strings.LastIndexByte(name, '/'); i >= 0 {
+		dir, base = name[:i], name[i+1:]
+	}
+	f, err := d.open(dir, unix.O_RDONLY|unix.O_DIRECTORY)
+	return f, base, err
 }
 
 // Entry is one name of a directory.
