@@ -21,6 +21,7 @@ func TestNothingIsLeftOfAStorm(t *testing.T) {
 	goroutines, files := runtime.NumGoroutine(), openFiles(t)
 	f.start(int(f.address.Port()))
 	close(f.proceed)
+	address := f.address.String()
 	var over atomic.Bool
 	var served atomic.Int64
 	var clients sync.WaitGroup
@@ -35,7 +36,7 @@ func TestNothingIsLeftOfAStorm(t *testing.T) {
 	} {
 		clients.Go(func() {
 			for !over.Load() {
-				if stormOnce(f.address.String(), request) {
+				if stormOnce(address, request) {
 					served.Add(1)
 				}
 			}
