@@ -110,7 +110,7 @@ func (e *endpoint) start(ctx context.Context, port int) error {
 		}
 		e.stop(why)
 		return refusal.New(refusal.Unavailable, why+", so the endpoint does not serve",
-			"free the port and switch mcp.enabled on again, or set mcp.port to another and register your clients again").Because(err)
+			"free the port and switch mcp.enabled on again, or move to another with its clients: termic client refresh --port N").Because(err)
 	}
 	if err := e.advertise(int(address.Port())); err != nil {
 		e.stop("its token could not be written")
