@@ -9,7 +9,7 @@ help: ## say what there is
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
 
 setup: ## install what is missing to build and test (YES=1: without asking)
-	@build/setup.sh git go cc node
+	@build/setup.sh git go cc node conformance
 
 build: ## build/bin/termic, static (VERSION=… to name it)
 	@build/setup.sh go
@@ -21,7 +21,7 @@ run: ## set up, build, start the app
 	@build/run.sh
 
 test: ## set up, then everything: checks, demo, tests
-	@build/setup.sh git go cc node
+	@build/setup.sh git go cc node conformance
 	@build/test.sh
 
 check: ## formatting, vet on each system, staticcheck, known vulnerabilities, generated files, types, scripts
@@ -32,6 +32,7 @@ demo: build ## the main job on a temporary repository, step by step
 	@build/go-run.sh build/demo
 
 bench: build ## compare with peers measured in the same run
+	-@build/setup.sh bubblewrap
 	@build/go-run.sh build/bench
 
 soak: build ## run for a long time and watch what grows

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"runtime"
 
+	"termic/app/agentstate"
 	"termic/app/audit"
 	"termic/app/cage"
 	"termic/app/ctl"
@@ -74,10 +75,11 @@ type app struct {
 	endpoint *endpoint
 	streams  *streams
 	tasks    *task.Tasks
+	state    *agentstate.Keeper
 }
 
 // open makes every service and gives every verb its handler.
-func open(ctx context.Context, s *store.Store, sink registry.Sink, o Options) (*app, error) {
+func open(ctx context.Context, s *store.Store, log *audit.Log, o Options) (*app, error) {
 	g, err := git.Find(ctx)
 	if err != nil {
 		return nil, err
@@ -99,22 +101,35 @@ func open(ctx context.Context, s *store.Store, sink registry.Sink, o Options) (*
 	if err != nil {
 		return nil, err
 	}
-	server := &mcpserver.Server{Auth: hostAuth{book, outside.Saw}, Version: o.Version, Log: o.Log}
-	a := &app{Options: o, store: s, book: book, endpoint: newEndpoint(s, set, book, server, outside, o.Log), streams: newStreams()}
+	server := &mcpserver.Server{
+		Auth: hostAuth{book, outside.Saw}, Version: o.Version, Log: o.Log, Ended: endedGrant(book),
+		OlderClients: func() bool { return set.Bool(settings.MCPOlder) },
+	}
+	a := &app{Options: o, store: s, book: book, endpoint: newEndpoint(s, set, book, server, outside, log, o.Log), streams: newStreams()}
 	outside.Use(a.endpoint)
 	a.endpoint.withdraw() // of a run that crashed: its token is dead and its port may be another's
+	cages, err := s.Subdir("cages")
+	if err != nil {
+		return nil, err
+	}
+	a.state, err = agentstate.Open(agentstate.Options{Dir: cages, Environ: o.Environ, Log: o.Log, Untrusted: func() []string {
+		return []string{s.Dir(), task.Checkouts(s, set)}
+	}})
+	if err != nil {
+		return nil, err
+	}
 	a.tasks, err = task.Open(ctx, task.Tools{
-		Store: s, Projects: projects, Agents: known.Set, Settings: set, Credentials: a.endpoint, Machine: cage.NewMachine(o.Stage),
+		Store: s, Projects: projects, Agents: known.Set, Settings: set, Credentials: a.endpoint, Machine: cage.NewMachine(o.Stage), State: a.state,
 		Environ: o.Environ, CLI: o.CLI, Log: o.Log,
 	})
 	if err != nil {
 		return nil, err
 	}
-	a.router = registry.NewRouter(grant.NewGuard(book, handlers.World(projects, a.tasks)), sink, o.Log, verbs.All()...)
+	a.router = registry.NewRouter(grant.NewGuard(book, handlers.World(projects, a.tasks, a.tasks.Machine.Enforced)), log, o.Log, verbs.All()...)
 	a.router.RedactWith(book.Redact)
 	handlers.Bind(a.router, handlers.Services{
 		Projects: projects, Tasks: a.tasks, Agents: known, Settings: set, Endpoint: a.endpoint, Streams: a.streams, Clients: outside,
-		Store: s, Git: g, Book: book, Version: o.Version, Audit: func() (string, error) { return verifyAudit(s) },
+		Store: s, Git: g, Book: book, Version: o.Version, Audit: auditLog{log, s},
 	})
 	if missing := a.router.Unbound(); len(missing) > 0 {
 		return nil, fmt.Errorf("verbs without a handler: %v", missing)
@@ -123,22 +138,29 @@ func open(ctx context.Context, s *store.Store, sink registry.Sink, o Options) (*
 	return a, nil
 }
 
-// verifyAudit returns what is wrong with the audit log, in words.
-func verifyAudit(s *store.Store) (string, error) {
-	dir, err := s.Path("audit")
+// auditLog is the log as handlers read it.
+type auditLog struct {
+	*audit.Log
+	store *store.Store
+}
+
+// Verify implements handlers.AuditLog.
+func (l auditLog) Verify() (audit.Report, error) {
+	dir, err := l.store.Path("audit")
 	if err != nil {
-		return "", err
+		return audit.Report{}, err
 	}
-	report, err := audit.Verify(dir)
-	if err != nil || report.OK() {
-		return "", err
-	}
-	return fmt.Sprintf("%d places do not fit together", len(report.Problems)), nil
+	return audit.Verify(dir)
 }
 
 // serve answers until ctx ends. An endpoint that cannot serve does not keep the app from running: the person
 // needs it to put that right.
 func (a *app) serve(ctx context.Context) error {
+	defer func() {
+		if err := a.state.Close(); err != nil {
+			a.Log.Error("agents' state not given up", "cause", err)
+		}
+	}()
 	defer a.tasks.Stop()
 	defer a.endpoint.Off()
 	token := grant.NewToken()

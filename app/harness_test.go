@@ -29,11 +29,14 @@ func TestMain(m *testing.M) {
 		os.Exit(1)
 	}
 	testAgent, testStage = filepath.Join(dir, "testagent"), filepath.Join(dir, "stage")
-	for program, source := range map[string]string{testAgent: "../testdata/testagent", testStage: "../sandbox/stagecmd"} {
-		build := exec.Command("go", "build", "-o", program, source)
+	for program, arguments := range map[string][]string{
+		testAgent: {"../testdata/testagent"},
+		testStage: {"-ldflags=-E stage_entry", "../sandbox/stagecmd"}, // as build/build.sh links it
+	} {
+		build := exec.Command("go", append([]string{"build", "-o", program}, arguments...)...)
 		build.Env = append(os.Environ(), "CGO_ENABLED=0")
 		if out, err := build.CombinedOutput(); err != nil {
-			fmt.Fprintf(os.Stderr, "build %s: %v\n%s", source, err, out)
+			fmt.Fprintf(os.Stderr, "go %v: %v\n%s", build.Args, err, out)
 			os.Exit(1)
 		}
 	}
@@ -51,6 +54,7 @@ type rig struct {
 	log     *bytes.Buffer
 	environ []string
 	stop    func() error
+	lines   int // that were run in shells of cages
 }
 
 // newRig starts an app on a fresh data directory, with a repository as project "demo" and the scripted agent

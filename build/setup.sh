@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# setup.sh NEED...: installs what is missing of git, make, go, cc, node, shellcheck. Prints nothing when nothing is.
+# setup.sh NEED...: installs what is missing of git, make, go, cc, node, conformance, shellcheck, bubblewrap.
+# Prints nothing when nothing is.
 #
 # What the system's package manager has comes from there (asked first, unless root or YES=1). Where its Go or Node
 # is too old, a pinned one with a checked sum goes into the user's cache: no sudo, nothing else on the machine changes.
@@ -19,7 +20,10 @@ packages_for() {
     # An old Go or Node is enough to fetch the right one with; none at all is not.
     go-linux) has go || [ -x "$go_dir/bin/go" ] || echo golang-go ca-certificates ;;
     node-linux) { has node || [ -x "$node_dir/bin/node" ]; } && has npm || echo nodejs npm ca-certificates ;;
+    conformance-*) ;; # node's; what else it needs comes from npm
     shellcheck-*) has shellcheck || echo shellcheck ;;
+    bubblewrap-linux) has bwrap || echo bubblewrap ;;
+    bubblewrap-darwin) ;; # there is none, and nothing that bench would compare with it
     git-darwin) has git || echo git ;;
     go-darwin) has go || [ -x "$go_dir/bin/go" ] || echo go ;;
     node-darwin) node_ok || echo node ;;
@@ -94,12 +98,22 @@ fetch_go() {
   put "$dir" "$go_dir"
 }
 
+# fetch_suite gets the packages of build/conformance; npm checks their sums against its lock file.
+fetch_suite() {
+  say "fetching the conformance suite into $suite_dir"
+  new_dir
+  cp build/conformance/package.json build/conformance/package-lock.json build/conformance/.npmrc "$tmp"
+  (cd "$tmp" && npm ci --ignore-scripts --no-audit --no-fund --no-update-notifier --loglevel=error >&2) || die 'could not fetch the conformance suite'
+  rm -rf "$suite_dir"
+  put "$tmp" "$suite_dir"
+}
+
 # fetch_node gets the pinned Node; npm checks its sum against build/node/package-lock.json.
 fetch_node() {
-  [ "$os" = linux ] || die "Node $(node_found) is older than $node_oldest; run: brew upgrade node"
+  [ "$os" = linux ] || die "Node $(node_found) is older than $1; run: brew upgrade node"
   local cpu=$arch
   [ "$arch" = amd64 ] && cpu=x64
-  say "Node $(node_found) is older than $node_oldest; fetching $node_version into $toolchain"
+  say "Node $(node_found) is older than $1; fetching $node_version into $toolchain"
   new_dir
   cp build/node/package.json build/node/package-lock.json "$tmp"
   (cd "$tmp" && npm ci --ignore-scripts --no-audit --no-fund --no-update-notifier >&2) || die "could not fetch Node $node_version"
@@ -132,8 +146,11 @@ for need in "$@"; do
     use_tools
     go_ok || die "the fetched Go does not start: $go_dir/bin/go"
   elif [ "$need" = node ] && ! node_ok; then
-    fetch_node
+    fetch_node "$node_oldest"
     use_tools
     node_ok || die "the fetched Node does not start: $node_dir/bin/node"
+  elif [ "$need" = conformance ]; then
+    [ -n "$(suite_node)" ] || fetch_node "$suite_node_oldest"
+    suite_cached || fetch_suite
   fi
 done

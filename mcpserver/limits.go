@@ -26,6 +26,23 @@ const (
 	// callTimeout ends a call that nobody ends: twice the longest wait that a verb offers (task_wait, 5 min).
 	callTimeout = 10 * time.Minute
 
+	// progressAfter is how long a call runs before its client is told that it does, where it asked to be. Shorter
+	// calls are answered with one JSON body, which costs both sides less.
+	progressAfter = time.Second
+	// progressEvery is how often a client is told that its call still runs: well below the 60 s after which the official
+	// SDKs give up a request that they hear nothing of.
+	progressEvery = 5 * time.Second
+	// progressGap is the least time between two reports on one call: ten a second are more than a person reads.
+	progressGap = 100 * time.Millisecond
+	// keepAlive is how often a silent subscription shows that it lives: below the 30 s after which impatient clients
+	// and proxies give up an idle stream.
+	keepAlive = 25 * time.Second
+	// listensPerToken is how many subscriptions one token may hold open: a client needs one, and a second while it
+	// reconnects; the rest is room for the same token in several programs.
+	listensPerToken = 4
+	// listensInAll is how many all tokens may: each holds a connection, and three quarters of those must stay for calls.
+	listensInAll = 128
+
 	// logEvery is how often failed authentication is logged at most; the line counts what came in between.
 	logEvery = 10 * time.Second
 	// maxBuckets is how many tokens' rates are remembered before idle ones are forgotten.

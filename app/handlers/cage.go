@@ -41,7 +41,7 @@ func (s Services) cageEdit(ctx context.Context, call registry.Call, in verbs.Cag
 	if err != nil {
 		return verbs.CageEditOut{}, err
 	}
-	out := verbs.CageEditOut{Task: s.task(edited.Record), Can: s.can(edited.Record), Restarted: edited.Restarted}
+	out := verbs.CageEditOut{Task: s.task(edited.Record), Can: s.can(edited.Record), Restarted: edited.Restarted, Narrowed: edited.Narrowed}
 	for name, why := range edited.Failed {
 		out.Failed = append(out.Failed, name+": "+explain(why).Error())
 	}
@@ -91,8 +91,17 @@ func (s Services) projectSettings(_ context.Context, call registry.Call, in verb
 	return verbs.ProjectSettingsOut{Defaults: out}, nil
 }
 
-// wanted returns the task that was asked for. What was not said of its cage is as the person set it for the project.
+// wanted returns the task that was asked for. What was not said of its cage is as the person set it for the project;
+// a scoped caller's is as the guard has said, whatever the project's settings are.
 func (s Services) wanted(subject registry.Subject, in verbs.TaskNewIn) (task.New, error) {
+	if child := subject.Child; child != nil {
+		lets := child.Set
+		return task.New{
+			Name: in.Name, Project: subject.Project, Base: in.Base, Agent: in.Agent, Prompt: in.Prompt, Scoped: true,
+			Mode: child.Mode, MCP: lets.Control.Level() != "none", Projects: subject.Projects,
+			Hosts: lets.Network, Read: lets.Read, Write: lets.Write, Env: lets.Env,
+		}, nil
+	}
 	p, _ := s.Projects.Get(subject.Project)
 	want := task.New{
 		Name: in.Name, Project: subject.Project, Base: in.Base, Agent: in.Agent, Live: in.Live, Prompt: in.Prompt,

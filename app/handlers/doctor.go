@@ -1,6 +1,7 @@
 package handlers
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"runtime"
@@ -21,6 +22,7 @@ func (s Services) doctor(ctx context.Context, _ registry.Call, _ verbs.None) (ve
 	checks = append(checks, s.dataChecks()...)
 	checks = append(checks, s.auditCheck())
 	checks = append(checks, s.endpointCheck())
+	checks = append(checks, s.olderChecks()...)
 	checks = append(checks, s.agentChecks(ctx)...)
 	return verbs.DoctorOut{Checks: checks}, nil
 }
@@ -44,6 +46,9 @@ func (s Services) dataChecks() []verbs.Check {
 		checks = append(checks, check)
 	}
 	for _, record := range s.Tasks.List() {
+		if note := s.Tasks.GitNote(record.ID); note != "" {
+			checks = append(checks, verbs.Check{Name: "task " + record.Name, State: "warning", Evidence: note, Remedy: "look at " + record.Dir})
+		}
 		if record.Trouble != "" {
 			checks = append(checks, verbs.Check{Name: "task " + record.Name, State: "warning", Evidence: record.Trouble, Remedy: "look at " + record.Dir})
 		}
@@ -53,13 +58,13 @@ func (s Services) dataChecks() []verbs.Check {
 
 func (s Services) auditCheck() verbs.Check {
 	check := verbs.Check{Name: "audit log", State: "ok", Evidence: "whole"}
-	wrong, err := s.Audit()
+	report, err := s.Audit.Verify()
 	switch {
 	case err != nil:
 		check.State, check.Evidence = "failed", "it could not be read"
 		check.Remedy = "look at the directory audit in the data directory"
-	case wrong != "":
-		check.State, check.Evidence = "failed", wrong
+	case !report.OK():
+		check.State, check.Evidence = "failed", fmt.Sprintf("%d places do not fit together", len(report.Problems))
 		check.Remedy = "somebody or something changed it; what it says of that time is no evidence"
 	}
 	return check
@@ -74,6 +79,19 @@ func (s Services) endpointCheck() verbs.Check {
 		return verbs.Check{Name: "endpoint", State: "off", Evidence: "switched off", Remedy: "termic settings set mcp.enabled true"}
 	}
 	return verbs.Check{Name: "endpoint", State: "failed", Evidence: why, Remedy: "free the port, then: termic settings set mcp.enabled true; or move to another with its clients: termic client refresh --port N"}
+}
+
+// olderChecks names the clients that could not connect because of their revision.
+func (s Services) olderChecks() []verbs.Check {
+	var checks []verbs.Check
+	for _, client := range s.Endpoint.RefusedOlder() {
+		checks = append(checks, verbs.Check{
+			Name: "client", State: "warning",
+			Evidence: fmt.Sprintf("%s speaks an older revision of MCP (%s) and was refused", client.Name, cmp.Or(client.Revision, "it does not say which")),
+			Remedy:   "update it or switch MCP 2026-07-28 on in it; where neither can be done: termic settings set mcp.older_clients true",
+		})
+	}
+	return checks
 }
 
 // probeTimeout bounds the look at all agents: each is a program that is started to ask for its version.

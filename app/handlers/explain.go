@@ -8,6 +8,7 @@ import (
 
 	"termic/app/agent"
 	"termic/app/git"
+	"termic/app/gitview"
 	"termic/app/store"
 	"termic/app/tab"
 	"termic/registry/refusal"
@@ -77,10 +78,13 @@ func special(err error) *refusal.Refusal {
 	var locked *store.LockedError
 	var nested *git.NestedRepositoryError
 	var exit *git.ExitError
+	var lacks *gitview.UnsupportedError
 	if no := caged(err); no != nil {
 		return no
 	}
 	switch {
+	case errors.As(err, &lacks):
+		return refusal.New(refusal.Unsupported, "a caged task's own git does not support "+lacks.What, "put that right in the project, or choose cage off")
 	case errors.As(err, &locked):
 		return refusal.Newf(refusal.Conflict, "use that one, or stop it first", "another termic (process %d) has this data directory", locked.Pid)
 	case errors.As(err, &nested):
@@ -99,6 +103,7 @@ func caged(err error) *refusal.Refusal {
 	var lacks *launch.UnsupportedError
 	var shows *profile.ExposureError
 	var link *profile.LinkError
+	var redirect *profile.RedirectError
 	var missing *profile.MissingError
 	var socket *launch.SocketError
 	var invalid *capability.InvalidError
@@ -109,6 +114,8 @@ func caged(err error) *refusal.Refusal {
 		return refusal.New(refusal.BadInput, shows.Error(), "name a narrower path")
 	case errors.As(err, &link):
 		return refusal.New(refusal.Conflict, link.Error(), "replace the link")
+	case errors.As(err, &redirect):
+		return refusal.New(refusal.BadInput, redirect.Error(), "name the place itself")
 	case errors.As(err, &missing):
 		return refusal.New(refusal.NotFound, missing.Error(), "make it, or leave it out")
 	case errors.As(err, &socket):

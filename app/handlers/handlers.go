@@ -5,6 +5,7 @@ import (
 	"context"
 
 	"termic/app/agent"
+	"termic/app/audit"
 	"termic/app/git"
 	"termic/app/project"
 	"termic/app/registration"
@@ -14,6 +15,8 @@ import (
 	"termic/app/task"
 	"termic/registry"
 	"termic/registry/grant"
+	"termic/registry/ident"
+	"termic/sandbox/capability"
 )
 
 // Endpoint is the MCP endpoint as its switch and its state.
@@ -24,10 +27,19 @@ type Endpoint interface {
 	Off()
 	// State returns the address that it serves at, or why it does not serve.
 	State() (url, why string)
+	// End ends one grant for good; Stop ends all of them and every listener. Both return how many ended, and need
+	// no disk.
+	End(id ident.Grant) int
+	Stop() int
 	// URL returns the address that it serves at, else the one that it would; URLAt the one that it has on a port.
 	URL() string
 	URLAt(port int) string
+	// RefusedOlder returns the clients that were refused because they speak an older revision, the latest last.
+	RefusedOlder() []OlderClient
 }
+
+// OlderClient is a client of an older revision of MCP, in its own words.
+type OlderClient struct{ Name, Revision string }
 
 // Streams hands out tickets for a tab's stream.
 type Streams interface {
@@ -55,9 +67,18 @@ type Services struct {
 	Git      *git.Git
 	Book     *grant.Book
 	Clients  *registration.Set
-	// Audit looks the audit log through and returns what is wrong with it, in words; nothing when it is whole.
-	Audit   func() (string, error)
-	Version string
+	Audit    AuditLog
+	Version  string
+}
+
+// AuditLog is the audit log, to read.
+type AuditLog interface {
+	// Tail returns the newest n entries that keep accepts, oldest first.
+	Tail(n int, keep func(audit.Entry) bool) ([]audit.Entry, error)
+	// Newest returns the number of the newest entry, and a channel that is closed when there is another.
+	Newest() (uint64, <-chan struct{})
+	// Verify looks the whole log through.
+	Verify() (audit.Report, error)
 }
 
 // Bind gives every verb of the router its handler.
@@ -69,6 +90,8 @@ func Bind(r *registry.Router, s Services) {
 	s.bindAgents(r)
 	s.bindSettings(r)
 	s.bindClients(r)
+	s.bindAuthority(r)
+	s.bindAudit(r)
 	s.bindDoctor(r)
 }
 
@@ -80,13 +103,18 @@ func bind[In, Out any](r *registry.Router, spec registry.Spec[In, Out], handle r
 	})
 }
 
-// World shows the model to the guard.
-func World(projects *project.Projects, tasks *task.Tasks) grant.World { return world{projects, tasks} }
+// World shows the model to the guard. support says which axes this machine holds a task of a mode to.
+func World(projects *project.Projects, tasks *task.Tasks, support func(capability.Mode) capability.Support) grant.World {
+	return world{projects, tasks, support}
+}
 
 type world struct {
 	projects *project.Projects
 	tasks    *task.Tasks
+	support  func(capability.Mode) capability.Support
 }
+
+func (w world) Support(mode capability.Mode) capability.Support { return w.support(mode) }
 
 func (w world) Projects() []grant.Project {
 	var list []grant.Project
@@ -102,10 +130,13 @@ func (w world) Tasks() []grant.Task {
 		if r.Stage == task.Creating {
 			continue
 		}
-		t := grant.Task{ID: r.ID, Name: r.Name, Project: r.Project, Archived: r.Stage == task.Archived}
+		t := grant.Task{ID: r.ID, Name: r.Name, Namespace: r.Namespace, Project: r.Project, Archived: r.Stage == task.Archived, Parents: r.Parents}
+		if declared, err := r.Declared(); err == nil { // else it stays the one that nothing is compared with
+			t.Declared = declared
+		}
 		for _, open := range w.tasks.Tabs(r.ID) {
 			info := open.Info()
-			t.Tabs = append(t.Tabs, grant.Tab{ID: info.ID, Name: info.Name, Agent: !info.Shell})
+			t.Tabs = append(t.Tabs, grant.Tab{ID: info.ID, Name: info.Name, Agent: !info.Shell, Outside: info.Outside, Opener: info.Opener})
 		}
 		list = append(list, t)
 	}

@@ -38,6 +38,10 @@ type Spec struct {
 	Version string
 	// Prompted tells that Argv already holds a prompt.
 	Prompted bool
+	// Opener is the task whose token opened it; empty when the person or an outside client did.
+	Opener ident.Task
+	// Outside tells that its program is in no cage, although its task has one.
+	Outside bool
 }
 
 // Info is a tab at one moment.
@@ -50,11 +54,16 @@ type Info struct {
 	Signal settle.Signal
 	Since  time.Time
 	Queued int
-	Title  string
+	// Dropped counts the queued texts that were not delivered because their sender might no longer send.
+	Dropped int
+	Title   string
 	// Guess tells that the state is inferred from something that was not made to carry one.
 	Guess bool
 	// Exit is how the process ended; its zero value while it runs.
 	Exit pty.ExitStatus
+	// Opener and Outside are as in Spec.
+	Opener  ident.Task
+	Outside bool
 }
 
 // Tab is a running (or ended) terminal. It is safe for concurrent use.
@@ -73,8 +82,10 @@ type Tab struct {
 	tick     *time.Timer
 	changed  chan struct{} // closed and replaced when the state, the queue or the failure changes
 	watchers map[*Watcher]struct{}
+	pacer    *pacer
 	queue    []text
 	busy     bool   // a text is being delivered
+	dropped  int    // texts that waited and were not delivered
 	seq      uint64 // deliveries begun
 	output   uint64 // bytes read so far
 	prompts  bool   // the shell has shown that it switches bracketed paste on at its prompt
@@ -98,6 +109,7 @@ func Open(spec Spec, log func(msg string, args ...any)) (*Tab, error) {
 		machine:  settle.New(spec.Agent.Settle),
 		changed:  make(chan struct{}),
 		watchers: map[*Watcher]struct{}{},
+		pacer:    newPacer(),
 		replies:  make(chan []byte, maxReplies),
 		ended:    make(chan struct{}),
 	}
@@ -145,6 +157,7 @@ func (t *Tab) Info() Info {
 	return Info{
 		ID: t.spec.ID, Name: t.spec.Name, Agent: t.spec.Agent.ID, Shell: t.spec.Agent.Shell,
 		State: state, Signal: signal, Since: since, Guess: signal.Guess() || t.blind(signal), Queued: queued, Title: t.screen.Title(), Exit: t.exit,
+		Dropped: t.dropped, Opener: t.spec.Opener, Outside: t.spec.Outside,
 	}
 }
 

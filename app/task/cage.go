@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 
 	"termic/app/agent"
+	"termic/app/agentstate"
 	"termic/app/cage"
 	"termic/app/pty"
 	"termic/app/tab"
@@ -20,26 +22,29 @@ import (
 type caged struct {
 	*cage.Cage
 	env []string
+	url string // of the control plane; empty when it is not offered
 }
 
 // place is where a tab runs and with which environment.
 type place struct {
 	env   []string
+	url   string                               // of the control plane, or empty
 	start func(tab.Spec) (*pty.Session, error) // nil: outside any cage
 }
 
-// placeOf returns where the tabs of a task run; its life is locked. There is no way from a task that is caged to a
-// place outside.
-func (s *Tasks) placeOf(ctx context.Context, t *task) (place, error) {
-	if !t.record.Mode.Caged() {
-		return place{env: s.environment(t.record)}, nil
+// placeOf returns where a tab of a task runs; its life is locked. A caged task's runs in the cage, or nowhere: outside
+// is what the person asks for by name, and never what is left when a cage cannot be.
+func (s *Tasks) placeOf(ctx context.Context, t *task, outside bool) (place, error) {
+	if outside || !t.record.Mode.Caged() {
+		env, url := s.environment(t.record)
+		return place{env: env, url: url}, nil
 	}
 	running, err := s.ensureCage(ctx, t)
 	if err != nil {
 		return place{}, err
 	}
 	return place{
-		env: append([]string(nil), running.env...),
+		env: slices.Clone(running.env), url: running.url,
 		start: func(spec tab.Spec) (*pty.Session, error) {
 			return running.Terminal(ctx, spec.Argv, spec.Env, spec.Dir, spec.Size)
 		},
@@ -59,30 +64,30 @@ func (s *Tasks) ensureCage(ctx context.Context, t *task) (*caged, error) {
 	if err != nil {
 		return nil, err
 	}
-	dirs, err := s.dirs(ctx, t.record)
+	url := s.Credentials.Address(t.record)
+	dirs, more, err := s.dirs(ctx, t.record, limit, url)
 	if err != nil {
 		return nil, err
 	}
 	started, err := s.Machine.Start(ctx, cage.Spec{Declared: declared, Dirs: dirs, Decided: newEgressLog(s.Log, t.record.ID).decided})
 	if err != nil {
-		return nil, err
+		return nil, errors.Join(err, s.State.Release(t.record.ID))
 	}
-	running := &caged{Cage: started, env: append(started.Environ(s.Environ), terminalEnvironment(t.record)...)}
-	running.env = append(running.env, s.control(t.record, limit, started)...)
+	running := &caged{Cage: started, url: url, env: slices.Concat(started.Environ(s.Environ), more, terminalEnvironment(t.record))}
+	if url != "" { // the token is valid at the listener inside the cage, where it has one, else at the host's port
+		running.env = append(running.env, controlEnvironment(s.Credentials.Task(t.record, limit, started.MCP()))...)
+	} else if door := started.MCP(); door != nil {
+		_ = door.Close()
+	}
+	for _, note := range started.Notes() {
+		s.Log.Info("a cage is otherwise than planned", "task", t.record.ID, "note", note)
+	}
 	s.mu.Lock()
 	t.caged = running
 	s.mu.Unlock()
 	go s.awaitCage(t, running)
+	s.cageStarted(t)
 	return running, nil
-}
-
-// control gives a cage whose MCP box is ticked its token: valid at the listener inside it, where it has one, else at
-// the host's port.
-func (s *Tasks) control(record Record, limit capability.Set, started *cage.Cage) []string {
-	if !record.MCP || record.Mode == capability.Enforce && started.MCP() == nil {
-		return nil
-	}
-	return controlEnvironment(s.Credentials.Task(record, limit, started.MCP()))
 }
 
 // awaitCage takes note of a cage that ended by itself: its token is of no use any more.
@@ -95,8 +100,17 @@ func (s *Tasks) awaitCage(t *task, running *caged) {
 	}
 	s.mu.Unlock()
 	if mine {
+		s.unfollow(t)
 		s.Log.Error("a cage ended by itself", "task", t.record.ID)
 		s.Credentials.Revoke(t.record.ID)
+		s.release(t)
+	}
+}
+
+// release gives up what agents have in a cage that has ended.
+func (s *Tasks) release(t *task) {
+	if err := s.State.Release(t.record.ID); err != nil {
+		s.Log.Error("agents' state not released", "task", t.record.ID, "cause", err)
 	}
 }
 
@@ -118,7 +132,9 @@ func (s *Tasks) killCage(t *task) {
 	}
 	if err := running.Kill(); err != nil {
 		s.Log.Error("cage not ended", "task", t.record.ID, "cause", err)
+		return
 	}
+	s.release(t)
 }
 
 // errNoCage: the task's cage does not run.
@@ -142,21 +158,45 @@ func (s *Tasks) Effective(record Record) (capability.Set, error) {
 	return capability.Effective(declared, s.Machine.Enforced(record.Mode))
 }
 
-// dirs returns where the things are that a task's cage is made of.
-func (s *Tasks) dirs(ctx context.Context, record Record) (profile.Dirs, error) {
+// dirs returns where the things are that a task's cage is made of, and what its processes are told of them
+// ("NAME=value"). What agents have in it is the cage's until release.
+func (s *Tasks) dirs(ctx context.Context, record Record, limit capability.Set, url string) (profile.Dirs, []string, error) {
 	home, err := s.home()
 	if err != nil {
-		return profile.Dirs{}, err
+		return profile.Dirs{}, nil, err
 	}
-	dirs := profile.Dirs{
+	definition, err := s.Agents.Get(record.Agent)
+	if err != nil {
+		return profile.Dirs{}, nil, err
+	}
+	own, err := s.gitOwn(ctx, record)
+	if err != nil {
+		return profile.Dirs{}, nil, err
+	}
+	plan, err := s.State.Prepare(ctx, agentstate.Task{
+		ID: record.ID, Checkout: record.Dir, Agents: []agent.Definition{definition}, Limit: limit, MCPURL: url,
+	})
+	if err != nil {
+		return profile.Dirs{}, nil, err
+	}
+	for _, note := range plan.Notes {
+		s.Log.Info("agents' state", "task", record.ID, "note", note)
+	}
+	return profile.Dirs{
 		Home: home, Checkout: record.Dir, Data: s.Store.Dir(), Hidden: s.hidden(record.ID),
+		Own: append(own, plan.Own...), Caches: plan.Caches, Read: plan.Read,
 		Root: os.Getuid() == 0, UID: os.Getuid(),
+	}, variables(plan.Env), nil
+}
+
+// variables returns env as "NAME=value", sorted.
+func variables(env map[string]string) []string {
+	var list []string
+	for name, value := range env {
+		list = append(list, name+"="+value)
 	}
-	if dirs.Own, err = s.gitOwn(ctx, record); err != nil {
-		return profile.Dirs{}, err
-	}
-	dirs.Read, err = s.program(record.Agent)
-	return dirs, err
+	slices.Sort(list)
+	return list
 }
 
 // home is the person's, by the environment that tabs start from.
@@ -185,17 +225,4 @@ func (s *Tasks) hidden(self ident.Task) []string {
 		hidden = append(hidden, p.Root)
 	}
 	return hidden
-}
-
-// program is the agent's program, by the name that the person uses: a cage that could not read it could not run it.
-func (s *Tasks) program(id string) ([]string, error) {
-	definition, err := s.Agents.Get(id)
-	if err != nil {
-		return nil, err
-	}
-	program, err := agent.Find(definition, agent.WhereIn(s.Environ))
-	if err != nil {
-		return nil, err
-	}
-	return []string{program}, nil
 }

@@ -30,20 +30,21 @@ var dropped = []string{
 	"MAKEFLAGS", "MAKELEVEL", "MFLAGS",
 }
 
-// environment returns the whole environment of a new tab outside any cage. A task without a cage has a full token
-// of its own; no token is ever given to a tab beside a cage.
-func (s *Tasks) environment(record Record) []string {
-	env := slices.DeleteFunc(slices.Clone(s.Environ), func(entry string) bool {
+// environment returns the whole environment of a new tab outside any cage, and the address of the control plane that is
+// in it. A task without a cage has a full token of its own; no token is ever given to a tab beside a cage.
+func (s *Tasks) environment(record Record) (env []string, url string) {
+	env = slices.DeleteFunc(slices.Clone(s.Environ), func(entry string) bool {
 		name, _, ok := strings.Cut(entry, "=")
 		return !ok || isDropped(name)
 	})
 	env = append(env, terminalEnvironment(record)...)
 	if record.Mode != capability.Off {
-		return env
+		return env, ""
 	}
 	// With the data directory, so that the program finds this app and not another one's.
 	env = append(env, EnvCLI+"="+s.CLI, EnvDataDir+"="+s.Store.Dir())
-	return append(env, controlEnvironment(s.Credentials.Task(record, capability.Unbounded(), nil))...)
+	url, token, ok := s.Credentials.Task(record, capability.Unbounded(), nil)
+	return append(env, controlEnvironment(url, token, ok)...), url
 }
 
 // terminalEnvironment is what every tab is told of its terminal and its task.

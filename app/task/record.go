@@ -51,10 +51,18 @@ type Record struct {
 	Write capability.Paths `json:"write,omitzero"`
 	Env   capability.Names `json:"env,omitzero"`
 	// Creator is the task whose agent made this one; empty when the person or an outside client did.
-	Creator  ident.Task    `json:"creator,omitempty"`
+	Creator ident.Task `json:"creator,omitempty"`
+	// Parents are the tasks from which it descends, Creator first. They are fixed when it is made.
+	Parents []ident.Task `json:"parents,omitempty"`
+	// Namespace is the task in whose names and branches its own are kept apart; empty for the person's.
+	Namespace ident.Task `json:"namespace,omitempty"`
+	// Budget bounds what its agents may make with a scoped token. Zero members are the defaults.
+	Budget   Budget        `json:"budget,omitzero"`
 	Created  time.Time     `json:"created"`
 	Stage    Stage         `json:"stage"`
 	Archived *git.Archived `json:"archived,omitempty"`
+	// Kept is what is kept of its own git: when it was archived, or when its cage was turned off.
+	Kept *KeptGit `json:"kept_git,omitempty"`
 	// Trouble says, in words for the person, what a crash left undone.
 	Trouble string `json:"trouble,omitempty"`
 }
@@ -82,8 +90,12 @@ func (r Record) Declared() (capability.Declared, error) {
 	return d, nil
 }
 
+// unbounded tells that nothing holds the task's agents.
+func (r Record) unbounded() bool { return r.Mode == capability.Off }
+
 func (r Record) clone() Record {
 	r.Projects = slices.Clone(r.Projects)
+	r.Parents = slices.Clone(r.Parents)
 	if r.Archived != nil {
 		kept := *r.Archived
 		r.Archived = &kept

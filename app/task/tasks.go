@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"termic/app/agent"
+	"termic/app/agentstate"
 	"termic/app/cage"
 	"termic/app/git"
 	"termic/app/project"
@@ -29,8 +30,13 @@ type Credentials interface {
 	// nowhere else, and the listener is closed when it is not to be served. ok is false while nothing serves: then
 	// neither is advertised.
 	Task(record Record, limit capability.Set, own net.Listener) (url, token string, ok bool)
+	// Address is where Task would say that the control plane is; empty while nothing serves, and for a task that is
+	// not to have it.
+	Address(record Record) string
 	// Revoke ends the task's token, and closes its cage's port.
 	Revoke(id ident.Task)
+	// Allow lets a task have a token again whose token the person had ended for good.
+	Allow(id ident.Task)
 }
 
 // Tools is what tasks are made with.
@@ -41,6 +47,7 @@ type Tools struct {
 	Settings    *settings.Settings
 	Credentials Credentials
 	Machine     *cage.Machine
+	State       *agentstate.Keeper
 	// Environ is the environment that tabs start from (os.Environ of the app); CLI the path of the termic
 	// program, for tabs outside a cage.
 	Environ []string
@@ -54,6 +61,8 @@ type Tasks struct {
 
 	mu    sync.RWMutex
 	tasks map[ident.Task]*task
+	// following are the goroutines that follow the git of cages.
+	following sync.WaitGroup
 }
 
 // task is a task at run time.
@@ -65,6 +74,8 @@ type task struct {
 	tabs   []*tab.Tab // guarded by Tasks.mu
 	// caged is the running cage; nil when there is none. Guarded by Tasks.mu.
 	caged *caged
+	// view is of its own git, when it is caged.
+	view view
 	// opened counts the tabs that were ever opened, for their names; guarded by Tasks.mu.
 	opened map[string]int
 }
@@ -73,6 +84,9 @@ type task struct {
 func Open(ctx context.Context, tools Tools) (*Tasks, error) {
 	s := &Tasks{Tools: tools, tasks: map[ident.Task]*task{}}
 	if err := sweep(tools.Store); err != nil {
+		return nil, fmt.Errorf("open tasks: %w", err)
+	}
+	if err := s.sweepViews(); err != nil {
 		return nil, fmt.Errorf("open tasks: %w", err)
 	}
 	ids, err := files.IDs(tools.Store)
@@ -99,7 +113,9 @@ func Open(ctx context.Context, tools Tools) (*Tasks, error) {
 	return s, nil
 }
 
-func newTask(record Record) *task { return &task{record: record, opened: map[string]int{}} }
+func newTask(record Record) *task {
+	return &task{record: record, opened: map[string]int{}, view: view{turn: make(turn, 1)}}
+}
 
 // List returns every task, oldest first.
 func (s *Tasks) List() []Record {
@@ -203,7 +219,7 @@ func (s *Tasks) Rename(id ident.Task, name string) (Record, error) {
 		return Record{}, refusal.New(refusal.BadInput, err.Error(), "choose another name")
 	}
 	s.mu.RLock()
-	taken := s.taken(t.record.Project, name, id)
+	taken := s.taken(t.record, name)
 	s.mu.RUnlock()
 	if taken {
 		return Record{}, nameTaken(name)
@@ -211,12 +227,13 @@ func (s *Tasks) Rename(id ident.Task, name string) (Record, error) {
 	return s.save(t, func(r *Record) { r.Name = name })
 }
 
-// taken tells whether a live task of the project other than self has the name; s.mu is held. Names that
+// taken tells whether another live task of self's project and namespace has the name; s.mu is held. Names that
 // differ only in case would share a directory on some file systems.
-func (s *Tasks) taken(project ident.Project, name string, self ident.Task) bool {
+func (s *Tasks) taken(self Record, name string) bool {
 	for _, other := range s.tasks {
 		r := other.record
-		if r.ID != self && r.Project == project && r.Stage != Archived && strings.EqualFold(r.Name, name) {
+		beside := r.ID != self.ID && r.Project == self.Project && r.Namespace == self.Namespace
+		if beside && r.Stage != Archived && strings.EqualFold(r.Name, name) {
 			return true
 		}
 	}
@@ -261,11 +278,13 @@ func (s *Tasks) Stop() {
 			t := s.tasks[record.ID]
 			s.mu.RUnlock()
 			if t != nil {
+				s.cageEnds(t)
 				s.killCage(t)
 			}
 		})
 	}
 	all.Wait()
+	s.following.Wait()
 }
 
 // repo opens the repository of a task's project.

@@ -26,6 +26,7 @@ type Task struct {
 	Archived    bool     `json:"archived" jsonschema:"archived: no checkout, no tabs, can be restored"`
 	State       string   `json:"state" enum:"none,starting,working,waiting,done,idle,exited,unknown" jsonschema:"state of its first agent tab, or of its first tab; none without tabs" cli:"col"`
 	Signal      string   `json:"signal" enum:"none,hook,osc,process,title,screen,quiet" jsonschema:"what the state is known by; title, screen and quiet are guesses"`
+	Trouble     string   `json:"trouble,omitempty" jsonschema:"what is wrong with the task or its git, in words"`
 	Creator     string   `json:"creator,omitempty" jsonschema:"id of the task whose agent created it"`
 	Created     string   `json:"created" jsonschema:"when it was created (RFC 3339)"`
 	Tabs        []Tab    `json:"tabs" jsonschema:"its terminals, in order"`
@@ -55,7 +56,10 @@ func (in TaskNewIn) Target() registry.Target {
 		Project:  in.Project,
 		Projects: in.Projects,
 		Live:     in.Live,
-		Child:    &registry.Wish{Cage: in.Cage, MCP: in.MCP, Hosts: in.Hosts, Read: in.Read, Write: in.Write, Env: in.Env},
+		Child: &registry.Wish{
+			Name: in.Name, Cage: in.Cage, MCP: in.MCP, Hosts: in.Hosts, Read: in.Read, Write: in.Write, Env: in.Env,
+			Projects: in.Projects != nil,
+		},
 	}
 }
 
@@ -109,10 +113,25 @@ type TaskStatusOut struct {
 
 // Grant tells a caller what it holds.
 type Grant struct {
-	Scope    string   `json:"scope" jsonschema:"scoped or full"`
-	Ceiling  string   `json:"ceiling" jsonschema:"highest class of verb that it may call"`
-	Projects []string `json:"projects" jsonschema:"names of the projects that it may act on"`
-	Limit    []string `json:"limit" jsonschema:"what its task may touch, in words"`
+	Scope    string         `json:"scope" jsonschema:"scoped or full"`
+	Ceiling  string         `json:"ceiling" jsonschema:"highest class of verb that it may call"`
+	Projects []GrantProject `json:"projects" jsonschema:"the projects that it may act on"`
+	Limit    []string       `json:"limit" jsonschema:"what its task may touch, in words"`
+	Left     Budget         `json:"left,omitzero" jsonschema:"how many tasks it may still make; only for a scoped caller"`
+}
+
+// GrantProject is a project that a caller may act on.
+type GrantProject struct {
+	ID   string `json:"id" jsonschema:"stable id of the project"`
+	Name string `json:"name" jsonschema:"name of the project"`
+}
+
+// Budget bounds the tasks that a task's agents may make.
+type Budget struct {
+	Depth    int `json:"depth" jsonschema:"generations of tasks that may descend from it"`
+	Children int `json:"children" jsonschema:"live tasks that it may have made itself"`
+	Total    int `json:"total" jsonschema:"tasks that may descend from it, archived ones included"`
+	Hourly   int `json:"hourly" jsonschema:"tasks that may descend from it and be made within an hour"`
 }
 
 var TaskStatus = registry.Define[TaskStatusIn, TaskStatusOut](registry.Verb{
