@@ -67,6 +67,7 @@ type Services struct {
 	Git      *git.Git
 	Book     *grant.Book
 	Clients  *registration.Set
+	Window   Window
 	// Environment is what tabs start from.
 	Environment Environment
 	Audit       AuditLog
@@ -104,6 +105,7 @@ func Bind(r *registry.Router, s Services) {
 	s.bindAuthority(r)
 	s.bindAudit(r)
 	s.bindDoctor(r)
+	s.bindWindow(r)
 }
 
 // bind is registry.Bind with errors of the services turned into refusals.
