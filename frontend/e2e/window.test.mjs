@@ -1,0 +1,143 @@
+// The real window: GTK, WebKit and all, under Xvfb. The main job in it, with its effects looked for outside; then what
+// only the program that is shipped can show: that it ends in order, and how it starts where there is no display.
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { existsSync, readFileSync, readdirSync, readlinkSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { Rig, root, until } from "./rig.mjs";
+import { Display, Window, keys } from "./webdriver.mjs";
+
+const shipped = join(root, "build/bin/termic-app");
+let rig, display, window;
+before(async () => {
+  rig = new Rig();
+  display = await Display.open();
+  window = await Window.open(process.env.TERMIC_APP_E2E ?? join(root, "build/bin/termic-app-e2e"), display, rig.env);
+});
+after(async () => {
+  await window?.close();
+  display?.close();
+  await rig?.close();
+});
+
+const task = (name) => rig.termic("list").tasks.find((t) => t.name === name);
+const seconds = 30_000;
+
+test("first run: a repository, an agent, a task", async () => {
+  await window.type(".first input.mono", rig.repo);
+  await window.press("Add repository");
+  await window.find(".first .tick");
+  await window.type("#first-prompt", "say hello from the agent");
+  await window.press("Start");
+  await window.find(".xterm", seconds);
+  assert.match(rig.git("branch", "--list", "termic/*"), /termic\/say-hello-from-agent/);
+  await until("the state comes by itself", () => window.js('return /Done/.test(document.querySelector("[role=treeitem].current")?.title ?? "")'), seconds);
+});
+
+test("what is typed reaches the shell in a split, in order", async () => {
+  await window.chord(keys.control, keys.shift, "d");
+  await until("two groups", () => window.js('return document.querySelectorAll(".group .xterm").length === 2'), seconds);
+  await until("the shell has the keys", () => window.js('return document.activeElement?.classList.contains("xterm-helper-textarea") && document.querySelector(".group.focused").contains(document.activeElement)'));
+  await until("a prompt", () => /[$#]/.test(rig.termic("log", "say-hello-from-agent", "--tab", "shell").text), seconds);
+  await window.keys(`printf %s abcdefghijklmnopqrstuvwxyz0123456789 > typed; echo typed-$((6*7))${keys.enter}`);
+  await until("its output", () => rig.termic("log", "say-hello-from-agent", "--tab", "shell").text.includes("typed-42"), seconds);
+  assert.equal(readFileSync(join(task("say-hello-from-agent").path, "typed"), "utf8"), "abcdefghijklmnopqrstuvwxyz0123456789");
+});
+
+test("the terminal shows it: it can be found in it", async () => {
+  await window.chord(keys.control, keys.shift, "f");
+  await window.type(".find input", "typed-42");
+  await until("a hit", async () => /1 of 1/.test(await window.text(".find [role=status]")));
+  await window.keys(keys.escape);
+});
+
+test("a shell has no descriptor of the window", () => {
+  const shell = readdirSync("/proc").filter((p) => /^\d+$/.test(p)).find((p) => {
+    try {
+      return readlinkSync(`/proc/${p}/cwd`) === task("say-hello-from-agent").path && /bash/.test(readlinkSync(`/proc/${p}/exe`));
+    } catch {
+      return false;
+    }
+  });
+  assert.ok(shell, "no shell runs in the checkout");
+  const open = readdirSync(`/proc/${shell}/fd`).map((fd) => readlinkSync(`/proc/${shell}/fd/${fd}`)).filter((to) => !/^\/dev\/pts\//.test(to));
+  assert.deepEqual(open, []);
+});
+
+test("what changed is listed, and shown as a diff", async () => {
+  await window.press("Look again");
+  await until("the file", () => window.js('return [...document.querySelectorAll(".file")].some((f) => f.innerText.includes("typed"))'), seconds);
+  await window.js('document.querySelector(".file").click()');
+  await until("the diff", async () => /abcdefghijklmnopqrstuvwxyz/.test(await window.text(".review .cm-content, .review")), seconds);
+  await window.js('document.querySelector(".tab.on .pick").focus()');
+  await window.chord(keys.control, keys.shift, "w");
+});
+
+test("the control plane is switched on; a call over HTTP makes a task, which appears", async () => {
+  await window.press("Control plane off");
+  await window.js('document.querySelector("[role=switch]").click()');
+  await until("it is advertised", () => existsSync(join(rig.data, "mcp-port")) && existsSync(join(rig.data, "mcp-token")), seconds);
+  const answer = await fetch(`http://127.0.0.1:${rig.secret("mcp-port")}/mcp`, {
+    method: "POST",
+    headers: { "content-type": "application/json", accept: "application/json", authorization: `Bearer ${rig.secret("mcp-token")}`, "mcp-protocol-version": "2026-07-28", "mcp-method": "tools/call", "mcp-name": "task_new" },
+    body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: {
+      name: "task_new", arguments: { name: "over-http", project: "shop", agent: "shell" },
+      _meta: { "io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientInfo": { name: "test", version: "1" }, "io.modelcontextprotocol/clientCapabilities": {} },
+    } }),
+  });
+  assert.equal(answer.status, 200, await answer.clone().text());
+  await window.keys(keys.escape);
+  await until("its row", () => window.js('return [...document.querySelectorAll("[role=treeitem]")].some((r) => r.innerText.includes("over-http"))'), seconds);
+});
+
+test("after a reload everything is there again", async () => {
+  await window.js("location.reload()");
+  await until("both tasks", () => window.js('return document.querySelectorAll(".task[role=treeitem]").length === 2'), seconds);
+});
+
+test("a task is archived after its preflight, with what it had changed", async () => {
+  await window.js('[...document.querySelectorAll("[role=treeitem]")].find((r) => r.innerText.includes("say-hello")).click()');
+  await window.press("Archive task");
+  await until("the preflight", async () => /1 changed file/.test(await window.text(".dialog")), seconds);
+  await window.js('[...document.querySelectorAll(".dialog .primary")].at(-1).click()');
+  await until("it is archived", () => rig.termic("list", "--archived").tasks.some((t) => t.name === "say-hello-from-agent"), seconds);
+  await until("the row is gone", () => window.js('return ![...document.querySelectorAll("[role=treeitem]")].some((r) => r.innerText.includes("say-hello"))'));
+});
+
+test("buttons have names and roles for who hears them", async () => {
+  const button = await window.find('[aria-label="Settings"]');
+  assert.equal(await window.call("GET", `${window.session}/element/${button}/computedrole`), "button");
+  assert.equal(await window.call("GET", `${window.session}/element/${button}/computedlabel`), "Settings");
+});
+
+test("the shipped program opens, shows a task from the command line, is alone, and ends in order on SIGTERM", async () => {
+  const own = new Rig();
+  try {
+    const env = { ...own.env, DISPLAY: display.name, NO_AT_BRIDGE: "1", WEBKIT_INSPECTOR_HTTP_SERVER: "127.0.0.1:45871", WEBKIT_INSPECTOR_SERVER: "127.0.0.1:45872" };
+    own.app = await own.start("/bin/sh", ["-c", `echo begins; exec ${shipped}`], /begins/, env);
+    await until("it serves", () => { try { return own.termic("doctor"); } catch { return undefined; } }, seconds);
+    await until("its window is there", () => { try { own.termic("open"); return true; } catch { return undefined; } }, seconds);
+    own.termic("project", "add", own.repo);
+    own.termic("new", "one", "--agent", "shell");
+    for (const port of [45871, 45872]) await assert.rejects(fetch(`http://127.0.0.1:${port}/`), `an inspector listens on ${port}`);
+    const second = spawnSync(shipped, [], { env, encoding: "utf8", timeout: seconds });
+    assert.equal(second.status, 0, second.stderr); // it brought the first to the front
+    const end = await own.stop();
+    assert.equal(end.code, 0, end.output);
+    assert.ok(!existsSync(join(own.data, "ctl.sock")), "the socket is left");
+  } finally {
+    await own.close();
+  }
+});
+
+test("where there is no display, it says what to set and runs nothing", () => {
+  const own = new Rig();
+  for (const [env, words] of [[{}, /DISPLAY and WAYLAND_DISPLAY are not set/], [{ DISPLAY: ":987" }, /the window does not open|termic serve/]]) {
+    const got = spawnSync(shipped, [], { env: { ...own.env, ...env }, encoding: "utf8", timeout: seconds });
+    assert.notEqual(got.status, 0);
+    assert.match(got.stderr, words);
+    assert.doesNotMatch(got.stderr, /goroutine \d+/);
+  }
+  return own.close();
+});
