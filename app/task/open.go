@@ -74,7 +74,7 @@ func (s *Tasks) openTab(ctx context.Context, t *task, definition agent.Definitio
 		return nil, false, err
 	}
 	argv, extra, passed, err := definition.Launch(agent.LaunchOptions{
-		Program: program, Prompt: want.prompt, Dir: t.record.Dir, Caged: place.start != nil,
+		Program: program, Prompt: want.prompt, Dir: t.record.Dir, Caged: place.start != nil, Bypass: t.record.Bypass && !want.outside,
 		MCPURL: place.url, OlderMCP: s.Settings.Bool(settings.MCPOlder),
 	})
 	if err != nil {
