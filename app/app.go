@@ -29,8 +29,10 @@ import (
 type Options struct {
 	// DataDir is the directory of all data, absolute.
 	DataDir string
-	// Environ is what new tabs start from.
+	// Environ is what the app was started with; new tabs start from it, or from what the login shell makes of it.
 	Environ []string
+	// LoginShell says that an app started like this one wants the login shell's, unless the setting says otherwise.
+	LoginShell bool
 	// CLI is the path of the termic program, for tabs.
 	CLI string
 	// Stage is the path of the stage program, which makes cages.
@@ -88,6 +90,8 @@ func open(ctx context.Context, s *store.Store, log *audit.Log, o Options) (*app,
 	if err != nil {
 		return nil, err
 	}
+	environment := openEnvironment(ctx, set, o, o.Log)
+	o.Environ = environment.Environ()
 	known, err := openAgents(s, o.Environ)
 	if err != nil {
 		return nil, err
@@ -120,7 +124,7 @@ func open(ctx context.Context, s *store.Store, log *audit.Log, o Options) (*app,
 	}
 	a.tasks, err = task.Open(ctx, task.Tools{
 		Store: s, Projects: projects, Agents: known.Set, Settings: set, Credentials: a.endpoint, Machine: cage.NewMachine(o.Stage), State: a.state,
-		Environ: o.Environ, CLI: o.CLI, Log: o.Log,
+		Environ: environment.Environ, CLI: o.CLI, Log: o.Log,
 	})
 	if err != nil {
 		return nil, err
@@ -128,7 +132,7 @@ func open(ctx context.Context, s *store.Store, log *audit.Log, o Options) (*app,
 	a.router = registry.NewRouter(grant.NewGuard(book, handlers.World(projects, a.tasks, a.tasks.Machine.Enforced)), log, o.Log, verbs.All()...)
 	a.router.RedactWith(book.Redact)
 	handlers.Bind(a.router, handlers.Services{
-		Projects: projects, Tasks: a.tasks, Agents: known, Settings: set, Endpoint: a.endpoint, Streams: a.streams, Clients: outside,
+		Projects: projects, Tasks: a.tasks, Agents: known, Settings: set, Endpoint: a.endpoint, Streams: a.streams, Clients: outside, Environment: environment,
 		Store: s, Git: g, Book: book, Version: o.Version, Audit: auditLog{log, s},
 	})
 	if missing := a.router.Unbound(); len(missing) > 0 {

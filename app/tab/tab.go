@@ -142,6 +142,9 @@ func startOutside(spec Spec) (*pty.Session, error) {
 	return pty.Start(&exec.Cmd{Path: spec.Argv[0], Args: spec.Argv, Env: spec.Env, Dir: spec.Dir}, spec.Size)
 }
 
+// Pid returns the process id of the tab's program, which is also the id of its session; 0 when it is not known.
+func (t *Tab) Pid() int { return t.session.Pid() }
+
 // ID returns the tab's id.
 func (t *Tab) ID() ident.Tab { return t.spec.ID }
 

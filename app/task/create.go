@@ -144,7 +144,7 @@ func (s *Tasks) runnable(id string) (agent.Definition, error) {
 	if err != nil {
 		return agent.Definition{}, err
 	}
-	if _, err := agent.Find(definition, agent.WhereIn(s.Environ)); err != nil {
+	if _, err := agent.Find(definition, agent.WhereIn(s.Environ())); err != nil {
 		return agent.Definition{}, refusal.Newf(refusal.NotFound, "install it, or choose another agent: termic agents",
 			"the program of agent %s was not found in PATH", id).Because(err)
 	}

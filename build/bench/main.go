@@ -19,6 +19,10 @@ import (
 	"termic/build/rig"
 )
 
+// realtime is for machines that do other things meanwhile: it puts whatever is measured of cages before them, cages and
+// their peers alike.
+var realtime = flag.Bool("realtime", false, "as root: give cages and their peers real-time priority")
+
 func main() {
 	record := flag.Bool("record", false, "keep the raw samples in docs/bench and the tables in docs/benchmarks.md")
 	rounds := flag.Int("rounds", 60, "rounds of the command line and of cages")
