@@ -3,7 +3,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help setup build run test check demo bench soak fuzz test-clients clean
+.PHONY: help setup build run test check demo bench soak fuzz mutants test-clients clean
 
 help: ## say what there is
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -32,6 +32,7 @@ demo: build ## the main job on a temporary repository, step by step
 	@build/go-run.sh build/demo
 
 bench: build ## compare with peers measured in the same run
+	-@build/setup.sh bubblewrap
 	@build/go-run.sh build/bench
 
 soak: build ## run for a long time and watch what grows
@@ -41,7 +42,11 @@ fuzz: ## each fuzz target for FUZZTIME (10s)
 	@build/setup.sh go node
 	@build/fuzz.sh
 
-test-clients: ## try real agent programs (fetches some 400 MB the first time)
+mutants: ## remove each check of the authority in turn: its tests must notice (about 15 minutes)
+	@build/setup.sh git go
+	@build/mutants.sh
+
+test-clients: ## try real agent programs (fetches some 400 MB the first time, 1.1 GB on disk)
 	@build/setup.sh git go node
 	@build/test-clients.sh
 

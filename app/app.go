@@ -29,8 +29,10 @@ import (
 type Options struct {
 	// DataDir is the directory of all data, absolute.
 	DataDir string
-	// Environ is what new tabs start from.
+	// Environ is what the app was started with; new tabs start from it, or from what the login shell makes of it.
 	Environ []string
+	// LoginShell says that an app started like this one wants the login shell's, unless the setting says otherwise.
+	LoginShell bool
 	// CLI is the path of the termic program, for tabs.
 	CLI string
 	// Stage is the path of the stage program, which makes cages.
@@ -79,7 +81,7 @@ type app struct {
 }
 
 // open makes every service and gives every verb its handler.
-func open(ctx context.Context, s *store.Store, sink registry.Sink, o Options) (*app, error) {
+func open(ctx context.Context, s *store.Store, log *audit.Log, o Options) (*app, error) {
 	g, err := git.Find(ctx)
 	if err != nil {
 		return nil, err
@@ -88,6 +90,8 @@ func open(ctx context.Context, s *store.Store, sink registry.Sink, o Options) (*
 	if err != nil {
 		return nil, err
 	}
+	environment := openEnvironment(ctx, set, o, o.Log)
+	o.Environ = environment.Environ()
 	known, err := openAgents(s, o.Environ)
 	if err != nil {
 		return nil, err
@@ -101,26 +105,35 @@ func open(ctx context.Context, s *store.Store, sink registry.Sink, o Options) (*
 	if err != nil {
 		return nil, err
 	}
-	server := &mcpserver.Server{Auth: hostAuth{book, outside.Saw}, Version: o.Version, Log: o.Log}
-	a := &app{Options: o, store: s, book: book, endpoint: newEndpoint(s, set, book, server, outside, o.Log), streams: newStreams()}
+	server := &mcpserver.Server{
+		Auth: hostAuth{book, outside.Saw}, Version: o.Version, Log: o.Log, Ended: endedGrant(book),
+		OlderClients: func() bool { return set.Bool(settings.MCPOlder) },
+	}
+	a := &app{Options: o, store: s, book: book, endpoint: newEndpoint(s, set, book, server, outside, log, o.Log), streams: newStreams()}
 	outside.Use(a.endpoint)
 	a.endpoint.withdraw() // of a run that crashed: its token is dead and its port may be another's
-	a.state, err = agentstate.Open(agentstate.Options{Environ: o.Environ, Untrusted: []string{task.Checkouts(s, set)}, Log: o.Log})
+	cages, err := s.Subdir("cages")
+	if err != nil {
+		return nil, err
+	}
+	a.state, err = agentstate.Open(agentstate.Options{Dir: cages, Environ: o.Environ, Log: o.Log, Untrusted: func() []string {
+		return []string{s.Dir(), task.Checkouts(s, set)}
+	}})
 	if err != nil {
 		return nil, err
 	}
 	a.tasks, err = task.Open(ctx, task.Tools{
 		Store: s, Projects: projects, Agents: known.Set, Settings: set, Credentials: a.endpoint, Machine: cage.NewMachine(o.Stage), State: a.state,
-		Environ: o.Environ, CLI: o.CLI, Log: o.Log,
+		Environ: environment.Environ, CLI: o.CLI, Log: o.Log,
 	})
 	if err != nil {
 		return nil, err
 	}
-	a.router = registry.NewRouter(grant.NewGuard(book, handlers.World(projects, a.tasks, a.tasks.Machine.Enforced)), sink, o.Log, verbs.All()...)
+	a.router = registry.NewRouter(grant.NewGuard(book, handlers.World(projects, a.tasks, a.tasks.Machine.Enforced)), log, o.Log, verbs.All()...)
 	a.router.RedactWith(book.Redact)
 	handlers.Bind(a.router, handlers.Services{
-		Projects: projects, Tasks: a.tasks, Agents: known, Settings: set, Endpoint: a.endpoint, Streams: a.streams, Clients: outside,
-		Store: s, Git: g, Book: book, Version: o.Version, Audit: func() (string, error) { return verifyAudit(s) },
+		Projects: projects, Tasks: a.tasks, Agents: known, Settings: set, Endpoint: a.endpoint, Streams: a.streams, Clients: outside, Environment: environment,
+		Store: s, Git: g, Book: book, Version: o.Version, Audit: auditLog{log, s},
 	})
 	if missing := a.router.Unbound(); len(missing) > 0 {
 		return nil, fmt.Errorf("verbs without a handler: %v", missing)
@@ -129,17 +142,19 @@ func open(ctx context.Context, s *store.Store, sink registry.Sink, o Options) (*
 	return a, nil
 }
 
-// verifyAudit returns what is wrong with the audit log, in words.
-func verifyAudit(s *store.Store) (string, error) {
-	dir, err := s.Path("audit")
+// auditLog is the log as handlers read it.
+type auditLog struct {
+	*audit.Log
+	store *store.Store
+}
+
+// Verify implements handlers.AuditLog.
+func (l auditLog) Verify() (audit.Report, error) {
+	dir, err := l.store.Path("audit")
 	if err != nil {
-		return "", err
+		return audit.Report{}, err
 	}
-	report, err := audit.Verify(dir)
-	if err != nil || report.OK() {
-		return "", err
-	}
-	return fmt.Sprintf("%d places do not fit together", len(report.Problems)), nil
+	return audit.Verify(dir)
 }
 
 // serve answers until ctx ends. An endpoint that cannot serve does not keep the app from running: the person

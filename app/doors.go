@@ -26,12 +26,15 @@ var doorURL = fmt.Sprintf("http://127.0.0.1:%d%s", profile.MCPPort, mcpserver.Pa
 // openDoor serves the control plane inside a cage and mints the one token that is valid there; e.mu is held. It takes
 // the listener in any case.
 func (e *endpoint) openDoor(record task.Record, limit capability.Set, listener net.Listener) (url, token string, ok bool) {
-	if !e.enabled || !mayHold(record) || record.Mode != capability.Enforce || e.doors[record.ID] != nil {
+	if !e.enabled || e.withheld[record.ID] || !mayHold(record) || record.Mode != capability.Enforce || e.doors[record.ID] != nil {
 		_ = listener.Close()
 		return "", "", false
 	}
 	host := e.server.Server
-	server := &mcpserver.Server{Auth: doorAuth{e.book, record.ID}, Calls: host.Calls, Version: host.Version, Limits: host.Limits, Log: host.Log}
+	server := &mcpserver.Server{
+		Auth: doorAuth{e.book, record.ID}, Calls: host.Calls, Version: host.Version, Limits: host.Limits, Log: host.Log,
+		Ended: host.Ended, OlderClients: host.OlderClients,
+	}
 	d := &door{&mcpserver.Endpoint{Server: server}}
 	if err := d.endpoint.StartOn(listener); err != nil {
 		e.log.Error("the control plane is not served in a cage", "task", record.ID, "cause", err)

@@ -20,9 +20,11 @@ type reply struct {
 	release func()
 }
 
+// The values of headers that are on every answer; nobody changes them.
+var noStore, noSniff = []string{"no-store"}, []string{"nosniff"}
+
 func newReply(w http.ResponseWriter) *reply {
-	w.Header().Set("Cache-Control", "no-store")
-	w.Header().Set("X-Content-Type-Options", "nosniff")
+	w.Header()["Cache-Control"], w.Header()["X-Content-Type-Options"] = noStore, noSniff
 	return &reply{w: w, control: http.NewResponseController(w)}
 }
 
@@ -52,6 +54,9 @@ func (p *reply) readBody(r *http.Request) (body []byte, status int) {
 	}
 	_ = p.control.SetReadDeadline(time.Now().Add(bodyTimeout))
 	var buffer bytes.Buffer
+	if r.ContentLength <= usualBody {
+		buffer.Grow(int(max(r.ContentLength, 0)) + bytes.MinRead)
+	}
 	_, err := buffer.ReadFrom(http.MaxBytesReader(p.w, r.Body, maxBody))
 	var tooLarge *http.MaxBytesError
 	switch {

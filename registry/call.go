@@ -120,6 +120,8 @@ type Phase string
 const (
 	Decided  Phase = "decided"
 	Finished Phase = "finished"
+	// Held: it was allowed, and waits for the person.
+	Held Phase = "held"
 )
 
 // Event is one record of the audit log. It holds no argument, output, token or path (I12).

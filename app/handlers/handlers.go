@@ -5,6 +5,7 @@ import (
 	"context"
 
 	"termic/app/agent"
+	"termic/app/audit"
 	"termic/app/git"
 	"termic/app/project"
 	"termic/app/registration"
@@ -14,6 +15,7 @@ import (
 	"termic/app/task"
 	"termic/registry"
 	"termic/registry/grant"
+	"termic/registry/ident"
 	"termic/sandbox/capability"
 )
 
@@ -25,10 +27,19 @@ type Endpoint interface {
 	Off()
 	// State returns the address that it serves at, or why it does not serve.
 	State() (url, why string)
+	// End ends one grant for good; Stop ends all of them and every listener. Both return how many ended, and need
+	// no disk.
+	End(id ident.Grant) int
+	Stop() int
 	// URL returns the address that it serves at, else the one that it would; URLAt the one that it has on a port.
 	URL() string
 	URLAt(port int) string
+	// RefusedOlder returns the clients that were refused because they speak an older revision, the latest last.
+	RefusedOlder() []OlderClient
 }
+
+// OlderClient is a client of an older revision of MCP, in its own words.
+type OlderClient struct{ Name, Revision string }
 
 // Streams hands out tickets for a tab's stream.
 type Streams interface {
@@ -56,9 +67,29 @@ type Services struct {
 	Git      *git.Git
 	Book     *grant.Book
 	Clients  *registration.Set
-	// Audit looks the audit log through and returns what is wrong with it, in words; nothing when it is whole.
-	Audit   func() (string, error)
-	Version string
+	// Environment is what tabs start from.
+	Environment Environment
+	Audit       AuditLog
+	Version     string
+}
+
+// AuditLog is the audit log, to read.
+type AuditLog interface {
+	// Tail returns the newest n entries that keep accepts, oldest first.
+	Tail(n int, keep func(audit.Entry) bool) ([]audit.Entry, error)
+	// Newest returns the number of the newest entry, and a channel that is closed when there is another.
+	Newest() (uint64, <-chan struct{})
+	// Verify looks the whole log through.
+	Verify() (audit.Report, error)
+}
+
+// Environment is what new tabs start from.
+type Environment interface {
+	// Apply makes the setting true, asking the login shell anew where it says so. The error is a refusal; what was had is then
+	// still in use.
+	Apply(ctx context.Context) error
+	// State tells which shell it is from, "" for the app's own, and why asking that shell did not work.
+	State() (shell string, problem error)
 }
 
 // Bind gives every verb of the router its handler.
@@ -70,6 +101,8 @@ func Bind(r *registry.Router, s Services) {
 	s.bindAgents(r)
 	s.bindSettings(r)
 	s.bindClients(r)
+	s.bindAuthority(r)
+	s.bindAudit(r)
 	s.bindDoctor(r)
 }
 

@@ -65,7 +65,7 @@ func (s Services) taskStatus(ctx context.Context, call registry.Call, _ verbs.Ta
 			}
 		}
 		if _, left, ok := s.Tasks.BudgetOf(record.ID); ok && held.Scope == registry.Scoped {
-			out.Grant.Left = verbs.Budget{Depth: left.Depth, Children: left.Children, Total: left.Total, Hourly: left.Hourly}
+			out.Grant.Left = renderBudget(left)
 		}
 	}
 	return out, nil

@@ -82,6 +82,7 @@ type Tab struct {
 	tick     *time.Timer
 	changed  chan struct{} // closed and replaced when the state, the queue or the failure changes
 	watchers map[*Watcher]struct{}
+	pacer    *pacer
 	queue    []text
 	busy     bool   // a text is being delivered
 	dropped  int    // texts that waited and were not delivered
@@ -108,6 +109,7 @@ func Open(spec Spec, log func(msg string, args ...any)) (*Tab, error) {
 		machine:  settle.New(spec.Agent.Settle),
 		changed:  make(chan struct{}),
 		watchers: map[*Watcher]struct{}{},
+		pacer:    newPacer(),
 		replies:  make(chan []byte, maxReplies),
 		ended:    make(chan struct{}),
 	}
@@ -139,6 +141,9 @@ func Open(spec Spec, log func(msg string, args ...any)) (*Tab, error) {
 func startOutside(spec Spec) (*pty.Session, error) {
 	return pty.Start(&exec.Cmd{Path: spec.Argv[0], Args: spec.Argv, Env: spec.Env, Dir: spec.Dir}, spec.Size)
 }
+
+// Pid returns the process id of the tab's program, which is also the id of its session; 0 when it is not known.
+func (t *Tab) Pid() int { return t.session.Pid() }
 
 // ID returns the tab's id.
 func (t *Tab) ID() ident.Tab { return t.spec.ID }

@@ -67,6 +67,9 @@ func (s *Tasks) archived(t *task, trouble string) (Record, error) {
 			return Record{}, err
 		}
 	}
+	if err := s.State.Archive(t.record.ID); err != nil { // what is left takes room, and nothing else
+		s.Log.Error("state of an archived task's agents not removed", "task", t.record.ID, "cause", err)
+	}
 	return s.save(t, func(r *Record) { r.Stage, r.Trouble = Archived, trouble })
 }
 
@@ -137,6 +140,7 @@ func (s *Tasks) Restore(ctx context.Context, id ident.Task) (Record, error) {
 	if taken {
 		return Record{}, nameTaken(record.Name)
 	}
+	s.Credentials.Allow(id)
 	if !record.OwnCheckout {
 		return s.save(t, func(r *Record) { r.Stage = Live })
 	}

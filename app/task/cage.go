@@ -6,13 +6,13 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"slices"
 
 	"termic/app/agent"
 	"termic/app/agentstate"
 	"termic/app/cage"
 	"termic/app/pty"
+	"termic/app/settings"
 	"termic/app/tab"
 	"termic/registry/ident"
 	"termic/sandbox/capability"
@@ -33,10 +33,10 @@ type place struct {
 	start func(tab.Spec) (*pty.Session, error) // nil: outside any cage
 }
 
-// placeOf returns where the tabs of a task run; its life is locked. There is no way from a task that is caged to a
-// place outside.
-func (s *Tasks) placeOf(ctx context.Context, t *task) (place, error) {
-	if !t.record.Mode.Caged() {
+// placeOf returns where a tab of a task runs; its life is locked. A caged task's runs in the cage, or nowhere: outside
+// is what the person asks for by name, and never what is left when a cage cannot be.
+func (s *Tasks) placeOf(ctx context.Context, t *task, outside bool) (place, error) {
+	if outside || !t.record.Mode.Caged() {
 		env, url := s.environment(t.record)
 		return place{env: env, url: url}, nil
 	}
@@ -74,7 +74,7 @@ func (s *Tasks) ensureCage(ctx context.Context, t *task) (*caged, error) {
 	if err != nil {
 		return nil, errors.Join(err, s.State.Release(t.record.ID))
 	}
-	running := &caged{Cage: started, url: url, env: slices.Concat(started.Environ(s.Environ), more, terminalEnvironment(t.record))}
+	running := &caged{Cage: started, url: url, env: slices.Concat(started.Environ(s.Environ()), more, terminalEnvironment(t.record))}
 	if url != "" { // the token is valid at the listener inside the cage, where it has one, else at the host's port
 		running.env = append(running.env, controlEnvironment(s.Credentials.Task(t.record, limit, started.MCP()))...)
 	} else if door := started.MCP(); door != nil {
@@ -174,12 +174,9 @@ func (s *Tasks) dirs(ctx context.Context, record Record, limit capability.Set, u
 	if err != nil {
 		return profile.Dirs{}, nil, err
 	}
-	dir, err := s.stateDir(record.ID)
-	if err != nil {
-		return profile.Dirs{}, nil, err
-	}
 	plan, err := s.State.Prepare(ctx, agentstate.Task{
-		ID: record.ID, Dir: dir, Checkout: record.Dir, Agents: []agent.Definition{definition}, Limit: limit, MCPURL: url,
+		ID: record.ID, Checkout: record.Dir, Agents: []agent.Definition{definition}, Limit: limit,
+		MCPURL: url, OlderMCP: s.Settings.Bool(settings.MCPOlder),
 	})
 	if err != nil {
 		return profile.Dirs{}, nil, err
@@ -204,18 +201,9 @@ func variables(env map[string]string) []string {
 	return list
 }
 
-// stateDir is where a caged task's agents keep what outlives a cage.
-func (s *Tasks) stateDir(id ident.Task) (string, error) {
-	dir, err := s.Store.Subdir("cages")
-	if err != nil {
-		return "", fmt.Errorf("agents' state: %w", err)
-	}
-	return filepath.Join(dir, string(id)), nil
-}
-
 // home is the person's, by the environment that tabs start from.
 func (s *Tasks) home() (string, error) {
-	where := agent.WhereIn(s.Environ)
+	where := agent.WhereIn(s.Environ())
 	if where.Home != "" {
 		return where.Home, nil
 	}

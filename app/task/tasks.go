@@ -35,6 +35,8 @@ type Credentials interface {
 	Address(record Record) string
 	// Revoke ends the task's token, and closes its cage's port.
 	Revoke(id ident.Task)
+	// Allow lets a task have a token again whose token the person had ended for good.
+	Allow(id ident.Task)
 }
 
 // Tools is what tasks are made with.
@@ -46,9 +48,9 @@ type Tools struct {
 	Credentials Credentials
 	Machine     *cage.Machine
 	State       *agentstate.Keeper
-	// Environ is the environment that tabs start from (os.Environ of the app); CLI the path of the termic
-	// program, for tabs outside a cage.
-	Environ []string
+	// Environ returns the environment that tabs start from, a copy; CLI is the path of the termic program, for tabs outside
+	// a cage.
+	Environ func() []string
 	CLI     string
 	Log     *slog.Logger
 }

@@ -51,6 +51,8 @@ export interface Tab {
   queued: number;
   /** texts that waited and were not delivered, since their sender might no longer send them */
   dropped?: number;
+  /** runs outside the task's cage; the person opened it so */
+  outside?: boolean;
   /** exit status, once exited and not zero */
   exit?: number;
 }
@@ -389,8 +391,39 @@ export interface CageEditOut {
   can: string[];
   /** tabs that were ended and started again */
   restarted: string[];
-  /** tabs that were ended and could not be started again */
+  /** names of the tasks that it made, or that those made, and that were narrowed with it, since they could do more */
+  narrowed: string[];
+  /** tabs and tasks that were ended and could not be started again */
   failed: string[];
+}
+
+export interface TabOutsideIn {
+  /** caged task: name, project/name, unique prefix, or id */
+  task: string;
+  /** agent to start in it; default: shell */
+  agent?: string;
+  /** name of the tab; default: the agent's id, numbered if taken */
+  name?: string;
+  /** the person has seen the files that programs execute by themselves */
+  seen?: boolean;
+}
+
+export interface ExecutedFile {
+  /** path in the checkout */
+  path: string;
+  /** new, changed, link (not followed), special, nested-git or bare-git (a git that starts there takes its configuration) */
+  change: string;
+}
+
+export interface TabOutsideOut {
+  /** whether the tab was opened; if not, show the files and ask again with seen */
+  opened: boolean;
+  /** the tab, when it was opened */
+  tab?: Tab;
+  /** new or changed files that programs outside the cage execute, or obey, by themselves */
+  files: ExecutedFile[];
+  /** places that could not be looked at; there may be more such files */
+  unseen: string[];
 }
 
 export interface ProjectAddIn {
@@ -651,6 +684,149 @@ export interface ClientConnectOut {
   token_sha256: string;
 }
 
+export interface TaskBudgetIn {
+  /** task: name, project/name, unique prefix, or id */
+  task: string;
+  /** generations of tasks that may descend from it; 0: the default */
+  depth?: number;
+  /** live tasks that it may have made itself; 0: the default */
+  children?: number;
+  /** tasks that may descend from it, archived ones included; 0: the default */
+  total?: number;
+  /** tasks that may descend from it and be made within an hour; 0: the default */
+  hourly?: number;
+}
+
+export interface TaskBudgetOut {
+  /** what the agents of the task may make */
+  budget: Budget;
+  /** what is left of it */
+  left: Budget;
+}
+
+export interface LiveGrant {
+  /** stable id of the grant */
+  id: string;
+  /** who holds it: task, or the name of an outside client */
+  holder: string;
+  /** id of the task whose agents hold it */
+  task?: string;
+  /** name of that task */
+  task_name?: string;
+  /** how far it reaches */
+  scope: "scoped" | "full";
+  /** highest class of verb that it may call */
+  ceiling: "none" | "read" | "write" | "destructive";
+  /** where its token is valid */
+  channel: "none" | "host port" | "own cage";
+  /** ids of the projects that it may act on; a full grant is not limited by them */
+  projects: string[];
+  /** what its task may touch, in words */
+  limit: string[];
+  /** since when (RFC 3339) */
+  issued: string;
+  /** when its token was last used (RFC 3339); empty when it never was */
+  used?: string;
+}
+
+export interface GrantListOut {
+  /** the live grants, oldest first */
+  grants: LiveGrant[];
+}
+
+export interface GrantRevokeIn {
+  /** id of the grant */
+  grant: string;
+}
+
+export interface GrantRevokeOut {
+  /** how many grants ended */
+  ended: number;
+}
+
+export interface ControlStopOut {
+  /** how many grants ended */
+  ended: number;
+  /** the endpoint stays off after a restart too; false when the setting could not be written */
+  saved: boolean;
+}
+
+export interface AuditTailIn {
+  /** how many of the last entries; default 50 */
+  lines?: number;
+  /** only entries after this number */
+  after?: number;
+  /** when there is nothing to show yet, wait up to half a minute for it; on the command line: go on until ctrl-c */
+  follow?: boolean;
+}
+
+export interface AuditEntry {
+  /** number of the entry; they count from 1 without gaps */
+  seq: number;
+  /** when (RFC 3339) */
+  time: string;
+  /** decided: before anything happened; held: it waits for a person; finished: the outcome; note: the log about itself */
+  phase: "decided" | "held" | "finished" | "note";
+  /** what was asked */
+  verb?: string;
+  /** who asked: window, cli, task, or the name of an outside client */
+  caller?: string;
+  /** the way in: window, cli or mcp */
+  door?: string;
+  /** what the caller's program calls itself; nothing was decided by it */
+  client_says?: string;
+  /** id of the caller's grant */
+  grant?: string;
+  /** id of the caller's task */
+  caller_task?: string;
+  /** id of the target's project */
+  project?: string;
+  /** id of the target */
+  task?: string;
+  /** id of the target's tab */
+  tab?: string;
+  /** how it was decided */
+  decision?: "allowed" | "refused";
+  /** the check that decided */
+  rule?: string;
+  /** code of the refusal */
+  code?: string;
+  /** the true reason, which the caller may not have been told */
+  why?: string;
+  /** how long it ran */
+  ms?: number;
+  /** id of the call, as in the refusal that the caller saw */
+  request?: string;
+  /** digest of the arguments */
+  arguments?: string;
+  /** what the log tells about itself */
+  note?: string;
+}
+
+export interface AuditTailOut {
+  /** the entries, oldest first */
+  entries: AuditEntry[];
+  /** number of the newest entry that there is: ask for what is after it */
+  next: number;
+}
+
+export interface AuditVerifyOut {
+  /** whether every entry is as it was written, and none is missing */
+  outcome: "whole" | "broken";
+  /** how many there are */
+  entries: number;
+  /** number of the oldest entry that is kept */
+  first: number;
+  /** number of the newest entry */
+  last: number;
+  /** the last line is half written: termic is writing it, or was when it crashed */
+  torn: boolean;
+  /** where the chain is broken */
+  problems: string[];
+  /** what the log itself says it could not keep */
+  notes: string[];
+}
+
 export interface Check {
   /** what was looked at */
   name: string;
@@ -699,6 +875,8 @@ export interface Verbs {
   task_restore: { in: TaskRestoreIn; out: TaskOut };
   /** change a task's cage */
   cage_edit: { in: CageEditIn; out: CageEditOut };
+  /** open a tab outside a task's cage */
+  tab_outside: { in: TabOutsideIn; out: TabOutsideOut };
   /** register a git repository as a project */
   project_add: { in: ProjectAddIn; out: ProjectOut };
   /** list projects */
@@ -729,6 +907,18 @@ export interface Verbs {
   client_refresh: { in: ClientRefreshIn; out: ClientRefreshOut };
   /** confirm the address for a client that connects */
   client_connect: { in: ClientConnectIn; out: ClientConnectOut };
+  /** bound the tasks that a task's agents may make */
+  task_budget: { in: TaskBudgetIn; out: TaskBudgetOut };
+  /** list who holds a token, and for what */
+  grant_list: { in: None; out: GrantListOut };
+  /** end a grant at once */
+  grant_revoke: { in: GrantRevokeIn; out: GrantRevokeOut };
+  /** stop all calls of agents and clients at once */
+  control_stop: { in: None; out: ControlStopOut };
+  /** show who asked for what, and how it was decided */
+  audit_tail: { in: AuditTailIn; out: AuditTailOut };
+  /** check that the audit log was not changed */
+  audit_verify: { in: None; out: AuditVerifyOut };
   /** check this machine and this app */
   doctor: { in: None; out: DoctorOut };
 }
@@ -754,6 +944,7 @@ export const verbs: { readonly [K in VerbName]: { readonly summary: string; read
   task_archive: { summary: "archive a task, keeping all its work", class: "destructive" },
   task_restore: { summary: "bring an archived task back", class: "write" },
   cage_edit: { summary: "change a task's cage", class: "write" },
+  tab_outside: { summary: "open a tab outside a task's cage", class: "write" },
   project_add: { summary: "register a git repository as a project", class: "write" },
   project_list: { summary: "list projects", class: "read" },
   project_settings: { summary: "show or change what new tasks of a project get", class: "write" },
@@ -769,6 +960,12 @@ export const verbs: { readonly [K in VerbName]: { readonly summary: string; read
   client_remove: { summary: "shut an outside program out", class: "destructive" },
   client_refresh: { summary: "rewrite every entry that is stale", class: "write" },
   client_connect: { summary: "confirm the address for a client that connects", class: "read" },
+  task_budget: { summary: "bound the tasks that a task's agents may make", class: "write" },
+  grant_list: { summary: "list who holds a token, and for what", class: "read" },
+  grant_revoke: { summary: "end a grant at once", class: "write" },
+  control_stop: { summary: "stop all calls of agents and clients at once", class: "write" },
+  audit_tail: { summary: "show who asked for what, and how it was decided", class: "read" },
+  audit_verify: { summary: "check that the audit log was not changed", class: "read" },
   doctor: { summary: "check this machine and this app", class: "read" },
 };
 
