@@ -32,6 +32,7 @@ demo: build ## the main job on a temporary repository, step by step
 	@build/go-run.sh build/demo
 
 bench: build ## compare with peers measured in the same run
+	-@build/setup.sh bubblewrap
 	@build/go-run.sh build/bench
 
 soak: build ## run for a long time and watch what grows
@@ -45,7 +46,7 @@ mutants: ## remove each check of the authority in turn: its tests must notice (a
 	@build/setup.sh git go
 	@build/mutants.sh
 
-test-clients: ## try real agent programs (fetches some 400 MB the first time)
+test-clients: ## try real agent programs (fetches some 400 MB the first time, 1.1 GB on disk)
 	@build/setup.sh git go node
 	@build/test-clients.sh
 

@@ -19,8 +19,8 @@ import (
 	"termic/sandbox/capability"
 )
 
-// discover asks the endpoint for its discovery with a token and returns the HTTP status.
-func discover(t *testing.T, url, token string) int {
+// discovery returns a request for the endpoint's discovery with a token.
+func discovery(t *testing.T, url, token string) *http.Request {
 	t.Helper()
 	body := `{"jsonrpc":"2.0","id":1,"method":"server/discover","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}`
 	request, err := http.NewRequest(http.MethodPost, url, strings.NewReader(body))
@@ -33,7 +33,13 @@ func discover(t *testing.T, url, token string) int {
 	} {
 		request.Header.Set(name, value)
 	}
-	answer, err := http.DefaultClient.Do(request)
+	return request
+}
+
+// discover asks the endpoint for its discovery with a token and returns the HTTP status.
+func discover(t *testing.T, url, token string) int {
+	t.Helper()
+	answer, err := http.DefaultClient.Do(discovery(t, url, token))
 	if err != nil {
 		return 0
 	}

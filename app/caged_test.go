@@ -136,6 +136,44 @@ func TestAChangeToACageIsSaidBeforehandAndStartsTheTabsAgain(t *testing.T) {
 	}
 }
 
+func TestWhatATaskLosesItsDescendantsLoseWithIt(t *testing.T) {
+	r := newRig(t)
+	r.must("settings_set", `{"key":"mcp.enabled","value":"true"}`)
+	r.cagedTask("lead", `,"mcp":true,"hosts":["example.org","example.com"]`)
+	r.wait("lead")
+	r.ask("lead", `call task_new {"name":"hand","agent":"test"}`)
+	r.wait("hand")
+	task := func(name string) map[string]any {
+		return r.must("task_status", `{"task":%q}`, name)["task"].(map[string]any)
+	}
+	made := task("hand")
+	if fmt.Sprintf("%v %v %v", made["hosts"], made["mcp"], made["cage"]) != "[example.com:443 example.org:443] true enforce" {
+		t.Fatalf("the worker did not inherit: %v", made)
+	}
+	tab := func(t map[string]any) any { return t["tabs"].([]any)[0].(map[string]any)["id"] }
+	r.must("cage_edit", `{"task":"lead","hosts":["example.net"],"confirm":true}`) // the twin: more for the lead is nothing for the worker
+	if again := task("hand"); tab(again) != tab(made) {
+		t.Errorf("ended for nothing: %v", again)
+	}
+	no := r.refused(refusal.Conflict, "cage_edit", `{"task":"lead","drop":["example.org:443"]}`)
+	if !strings.Contains(no.Reason, "hand") {
+		t.Errorf("the worker is not named: %+v", no)
+	}
+	out := r.must("cage_edit", `{"task":"lead","drop":["example.org:443"],"confirm":true}`)
+	if after := task("hand"); fmt.Sprint(out["narrowed"], after["hosts"]) != "[hand] [example.com:443]" || tab(after) == tab(made) {
+		t.Errorf("%v, %v", out, after)
+	}
+	r.must("cage_edit", `{"task":"lead","mcp":false}`)
+	unticked := task("hand")
+	if unticked["mcp"] != false {
+		t.Errorf("the worker kept the control plane: %v", unticked)
+	}
+	r.wait("hand")
+	r.must("task_send", `{"task":"hand","text":"tools"}`)
+	r.wait("hand")
+	shown(t, r.text("hand"), "connection refused")
+}
+
 func TestNewTasksGetWhatTheProjectSays(t *testing.T) {
 	r := newRig(t)
 	r.must("project_settings", `{"project":"demo","cage":"enforce","hosts":["registry.example.org"],"mcp":true,"env":["FOO"]}`)

@@ -31,7 +31,10 @@ func (e *endpoint) openDoor(record task.Record, limit capability.Set, listener n
 		return "", "", false
 	}
 	host := e.server.Server
-	server := &mcpserver.Server{Auth: doorAuth{e.book, record.ID}, Calls: host.Calls, Version: host.Version, Limits: host.Limits, Log: host.Log}
+	server := &mcpserver.Server{
+		Auth: doorAuth{e.book, record.ID}, Calls: host.Calls, Version: host.Version, Limits: host.Limits, Log: host.Log,
+		Ended: host.Ended, OlderClients: host.OlderClients,
+	}
 	d := &door{&mcpserver.Endpoint{Server: server}}
 	if err := d.endpoint.StartOn(listener); err != nil {
 		e.log.Error("the control plane is not served in a cage", "task", record.ID, "cause", err)

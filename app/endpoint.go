@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"termic/app/handlers"
 	"termic/app/registration"
 	"termic/app/settings"
 	"termic/app/store"
@@ -43,10 +44,13 @@ type endpoint struct {
 	book     *grant.Book
 	server   *mcpserver.Endpoint
 	clients  *registration.Set
+	socket   *socketDoor
 	log      *slog.Logger
 
 	// switching is held while the endpoint is switched, so that two switches never mix. Taken before mu.
 	switching sync.Mutex
+	// retry looks whether the port is free again; nil while nothing waits for that.
+	retry *time.Timer
 
 	mu      sync.Mutex
 	enabled bool                  // the control plane is on; the host's port may be taken all the same
@@ -59,13 +63,17 @@ type endpoint struct {
 	proofs   map[string]string // digests of the outside clients' tokens, by name (registration.Tokens)
 }
 
-func newEndpoint(s *store.Store, set *settings.Settings, book *grant.Book, server *mcpserver.Server, clients *registration.Set, log *slog.Logger) *endpoint {
+func newEndpoint(s *store.Store, set *settings.Settings, book *grant.Book, server *mcpserver.Server, clients *registration.Set, sink registry.Sink, log *slog.Logger) *endpoint {
 	e := &endpoint{store: s, settings: set, book: book, clients: clients, log: log, server: &mcpserver.Endpoint{Server: server}, doors: map[ident.Task]*door{}, withheld: map[ident.Task]bool{}}
+	e.socket = &socketDoor{host: server, book: book, sink: sink, dir: s.Dir(), log: log}
 	e.server.Ended = func(err error) {
 		e.log.Error("endpoint ended", "cause", err)
 		e.switching.Lock()
 		defer e.switching.Unlock()
-		e.stop("the listener ended: switch it off and on again")
+		e.stop("the listener ended")
+		if port, err := e.port(); err == nil {
+			e.waitForPort(port)
+		}
 	}
 	return e
 }
@@ -87,6 +95,7 @@ func (e *endpoint) Apply(ctx context.Context) error {
 	}
 	if address, serving := e.server.Address(); serving {
 		if port == 0 || int(address.Port()) == port {
+			e.server.Server.ToolsChanged() // a setting may be what it depends on
 			return nil
 		}
 		e.stop("")
@@ -107,6 +116,7 @@ func (e *endpoint) port() (int, error) {
 }
 
 func (e *endpoint) start(ctx context.Context, port int) error {
+	e.stopWaiting()
 	address, err := e.server.Start(ctx, port)
 	if err != nil {
 		why := "the port could not be bound"
@@ -114,17 +124,46 @@ func (e *endpoint) start(ctx context.Context, port int) error {
 			why = fmt.Sprintf("port %d is taken by another program", port)
 		}
 		e.stop(why)
+		e.waitForPort(port)
 		return refusal.New(refusal.Unavailable, why+", so the endpoint does not serve",
-			"free the port and switch mcp.enabled on again, or set mcp.port to another and register your clients again").Because(err)
+			"free the port, and it serves again within seconds; or set mcp.port to another and register your clients again").Because(err)
 	}
 	if err := e.advertise(int(address.Port())); err != nil {
 		e.stop("its token could not be written")
 		return err
 	}
+	e.socket.open()
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.url, e.why, e.tokens = mcpserver.URL(address), "", map[ident.Task]string{}
 	return nil
+}
+
+// retryEvery is how often a taken port is tried again: a person who freed it looks for the effect after seconds.
+const retryEvery = 2 * time.Second
+
+// waitForPort makes the endpoint serve once its port is free again; e.switching is held.
+func (e *endpoint) waitForPort(port int) {
+	var timer *time.Timer
+	timer = time.AfterFunc(retryEvery, func() {
+		e.switching.Lock()
+		defer e.switching.Unlock()
+		if e.retry != timer {
+			return // it was switched since
+		}
+		if err := e.start(context.Background(), port); err == nil {
+			e.log.Warn("the port is free again: the endpoint serves", "port", port)
+		}
+	})
+	e.retry = timer
+}
+
+// stopWaiting ends waitForPort; e.switching is held.
+func (e *endpoint) stopWaiting() {
+	if e.retry != nil {
+		e.retry.Stop()
+		e.retry = nil
+	}
 }
 
 // advertise mints the outside clients' token and writes token and port where clients look for them.
@@ -174,7 +213,9 @@ func (e *endpoint) revokeAll(why string) {
 // stop takes power away in the order in which it is held: first the tokens, then the listener, then the
 // advertisement, so that no step waits for one that could fail; e.switching is held.
 func (e *endpoint) stop(why string) {
+	e.stopWaiting()
 	e.revokeAll(why)
+	e.socket.shut()
 	ctx, cancel := context.WithTimeout(context.Background(), stopTimeout)
 	defer cancel()
 	if err := e.server.Stop(ctx); err != nil {
@@ -201,6 +242,15 @@ func (e *endpoint) State() (url, why string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.url, e.why
+}
+
+// RefusedOlder implements handlers.Endpoint.
+func (e *endpoint) RefusedOlder() []handlers.OlderClient {
+	var clients []handlers.OlderClient
+	for _, client := range e.server.Server.RefusedOlder() {
+		clients = append(clients, handlers.OlderClient{Name: client.Name, Revision: client.Revision})
+	}
+	return clients
 }
 
 // Task returns what a task's agents need for the control plane; it implements task.Credentials. A full token is for a

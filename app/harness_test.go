@@ -54,6 +54,7 @@ type rig struct {
 	log     *bytes.Buffer
 	environ []string
 	stop    func() error
+	lines   int // that were run in shells of cages
 }
 
 // newRig starts an app on a fresh data directory, with a repository as project "demo" and the scripted agent

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# setup.sh NEED...: installs what is missing of git, make, go, cc, node, conformance, shellcheck. Prints nothing when
-# nothing is.
+# setup.sh NEED...: installs what is missing of git, make, go, cc, node, conformance, shellcheck, bubblewrap.
+# Prints nothing when nothing is.
 #
 # What the system's package manager has comes from there (asked first, unless root or YES=1). Where its Go or Node
 # is too old, a pinned one with a checked sum goes into the user's cache: no sudo, nothing else on the machine changes.
@@ -22,6 +22,8 @@ packages_for() {
     node-linux) { has node || [ -x "$node_dir/bin/node" ]; } && has npm || echo nodejs npm ca-certificates ;;
     conformance-*) ;; # node's; what else it needs comes from npm
     shellcheck-*) has shellcheck || echo shellcheck ;;
+    bubblewrap-linux) has bwrap || echo bubblewrap ;;
+    bubblewrap-darwin) ;; # there is none, and nothing that bench would compare with it
     git-darwin) has git || echo git ;;
     go-darwin) has go || [ -x "$go_dir/bin/go" ] || echo go ;;
     node-darwin) node_ok || echo node ;;

@@ -18,25 +18,23 @@ func TestAToolAboveTheCeilingIsListedAsDisabled(t *testing.T) {
 		registry.Destructive: {"thing_echo": false, "thing_write": false, "thing_remove": false},
 	} {
 		caller := registry.Caller{Way: registry.MCP, Scope: registry.Full, Ceiling: ceiling}
-		raw, failure := s.list(caller, nil)
+		tools, failure := s.list(caller, nil)
 		if failure != nil {
 			t.Fatal(failure)
 		}
-		var list struct {
-			Tools []struct {
+		if len(tools) != len(want) {
+			t.Errorf("ceiling %s: %d tools", ceiling, len(tools))
+		}
+		for _, raw := range tools {
+			var tool struct {
 				Name string `json:"name"`
 				Meta struct {
 					Disabled bool `json:"termic/disabled"`
 				} `json:"_meta"`
-			} `json:"tools"`
-		}
-		if err := json.Unmarshal(raw, &list); err != nil {
-			t.Fatal(err)
-		}
-		if len(list.Tools) != len(want) {
-			t.Errorf("ceiling %s: %d tools", ceiling, len(list.Tools))
-		}
-		for _, tool := range list.Tools {
+			}
+			if err := json.Unmarshal(raw, &tool); err != nil {
+				t.Fatal(err)
+			}
 			if tool.Meta.Disabled != want[tool.Name] {
 				t.Errorf("ceiling %s: %s disabled: %v", ceiling, tool.Name, tool.Meta.Disabled)
 			}

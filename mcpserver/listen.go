@@ -124,10 +124,10 @@ func (s *Server) listen(reply *reply, r *http.Request, caller registry.Caller, i
 
 // filterOf reads what a subscription asks for.
 func filterOf(params map[string]json.RawMessage) (filter, *jsonrpc.Error) {
-	wanted, err := jsonrpc.Object(params["notifications"])
-	if err != nil {
+	if !isObject(params["notifications"]) {
 		return filter{}, jsonrpc.ErrInvalidParams.With("notifications is not an object")
 	}
+	wanted := jsonrpc.Members(params["notifications"])
 	for _, kind := range []string{"toolsListChanged", "promptsListChanged", "resourcesListChanged"} {
 		if value := string(wanted[kind]); value != "" && value != "true" && value != "false" {
 			return filter{}, jsonrpc.ErrInvalidParams.With(kind + " is neither true nor false")
@@ -207,9 +207,9 @@ func (sub *subscription) send(method string, params any) {
 
 // end tells the client that the subscription ended in order, which nobody reads when it was the client that went.
 func (sub *subscription) end() {
-	result := listenResult{ResultType: "complete"}
+	result := listenResult{ResultType: complete}
 	result.Meta.subscriptionMeta = sub.meta()
-	result.Meta.ServerInfo = sub.server.envelope().Meta.ServerInfo
+	result.Meta.ServerInfo = sub.server.serverInfo()
 	text, failure := sub.server.encode(result)
 	if failure != nil {
 		sub.reply.fail(sub.id, failure)

@@ -20,9 +20,11 @@ type reply struct {
 	release func()
 }
 
+// The values of headers that are on every answer; nobody changes them.
+var noStore, noSniff = []string{"no-store"}, []string{"nosniff"}
+
 func newReply(w http.ResponseWriter) *reply {
-	w.Header().Set("Cache-Control", "no-store")
-	w.Header().Set("X-Content-Type-Options", "nosniff")
+	w.Header()["Cache-Control"], w.Header()["X-Content-Type-Options"] = noStore, noSniff
 	return &reply{w: w, control: http.NewResponseController(w)}
 }
 

@@ -41,12 +41,14 @@ type Auth interface {
 	Caller(token string) (caller registry.Caller, ok bool)
 }
 
-// Server answers MCP requests. It is an http.Handler that must be served over TCP, since it compares Host
-// with the connection's own address; Endpoint does so within all limits. Without Calls or Auth it serves
+// Server answers MCP requests. It is an http.Handler that compares Host with the connection's own address, so it must be
+// served over TCP, or on a socket where Socket says so; Endpoint does that within all limits. Without Calls or Auth it serves
 // nobody. A Server must not be copied after first use.
 type Server struct {
 	Calls Calls
 	Auth  Auth
+	// Socket: it is served on a unix socket whose listener lets nobody in but our own user.
+	Socket bool
 	// Version is what the server says of itself, for display.
 	Version string
 	Limits  Limits
@@ -56,6 +58,10 @@ type Server struct {
 	// Log receives failed authentication and mistakes of ours; nil discards.
 	Log *slog.Logger
 
+	// OlderClients tells whether clients of the revisions before this one are served too (older.go); nil: never.
+	OlderClients func() bool
+
+	older     olderClients
 	tarpit    tarpit
 	rates     rates
 	listeners listeners
@@ -71,7 +77,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case hasOrigin(r):
 		reply.refuse(http.StatusForbidden, "")
-	case !isOwnAddress(r):
+	case !s.isOwnAddress(r):
 		reply.refuse(http.StatusMisdirectedRequest, "ask for the address itself: a name such as localhost may lead elsewhere")
 	case r.URL.EscapedPath() != Path:
 		reply.refuse(http.StatusNotFound, "")
@@ -126,10 +132,16 @@ func (s *Server) serveMessage(reply *reply, r *http.Request, caller registry.Cal
 		reply.w.WriteHeader(http.StatusAccepted)
 		return
 	}
-	var request request
-	if failure == nil {
-		request, failure = newRequest(r.Header, message)
+	if failure != nil {
+		reply.fail(message.ID, failure)
+		return
 	}
+	params := jsonrpc.Members(message.Params)
+	if isOlder(r.Header, message, params) && (message.Method == methodInitialize || s.servesOlder()) {
+		s.serveOlder(reply, r, caller, message, params)
+		return
+	}
+	request, failure := newRequest(r.Header, message, params, s.revisions())
 	if failure != nil {
 		reply.fail(message.ID, failure)
 		return

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"net/http"
@@ -26,6 +27,8 @@ var update = flag.Bool("update", false, "write the answers of testdata/wire/*.tx
 // what it pins, and its answer. The first exchange of a file is the request that is right, of which the
 // others are faulty twins: it must succeed, or the others would prove nothing.
 //
+// In files whose names begin with "older" clients of older revisions are served.
+//
 // Requests are raw HTTP, with these stand-ins: $ADDR the endpoint's address, $PORT its port, $FULL and
 // $SCOPED two live tokens, $LENGTH the length of the body, $META a _meta that is right, $FF a byte that is not
 // UTF-8, $CR a carriage return in a body. In answers $REQUEST stands for the id of the call.
@@ -42,7 +45,10 @@ func TestWire(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			playArchive(t, archive)
+			f := newFixture(t, Limits{})
+			isOlder := strings.HasPrefix(filepath.Base(file), "older")
+			f.endpoint.Server.OlderClients = func() bool { return isOlder }
+			playArchive(t, f, archive)
 			if *update {
 				if err := os.WriteFile(file, txtar.Format(archive), 0o644); err != nil {
 					t.Fatal(err)
@@ -54,11 +60,10 @@ func TestWire(t *testing.T) {
 
 const answerName = "answer"
 
-func playArchive(t *testing.T, archive *txtar.Archive) {
+func playArchive(t *testing.T, f *fixture, archive *txtar.Archive) {
 	if len(bytes.TrimSpace(archive.Comment)) == 0 {
 		t.Error("the file does not say what it pins")
 	}
-	f := newFixture(t, Limits{})
 	var played []txtar.File
 	for i := 0; i < len(archive.Files); i++ {
 		request := archive.Files[i]
@@ -116,7 +121,11 @@ func playExchange(t *testing.T, f *fixture, written string) (string, int) {
 	if response.Header.Get("Content-Type") == "text/event-stream" {
 		checkStream(t, body, text)
 	}
-	checkSchema(t, body, response, text)
+	if f.endpoint.Server.servesOlder() && !strings.Contains(head, methodHeader) {
+		checkOlder(t, body, response, text)
+	} else {
+		checkSchema(t, body, response, text)
+	}
 	return before + format(response, text), response.StatusCode
 }
 
@@ -206,6 +215,36 @@ var notificationDefinitions = map[string]string{
 	"notifications/progress":                   "ProgressNotification",
 	"notifications/subscriptions/acknowledged": "SubscriptionsAcknowledgedNotification",
 	"notifications/tools/list_changed":         "ToolListChangedNotification",
+}
+
+// checkOlder holds an exchange with an older client against the schemas of the revisions that it may have negotiated.
+func checkOlder(t *testing.T, request string, response *http.Response, answer string) {
+	t.Helper()
+	if response.Header.Get("Content-Type") != "application/json" {
+		return
+	}
+	var sent struct{ Method string }
+	var got struct{ Result, Error json.RawMessage }
+	if err := errors.Join(json.Unmarshal([]byte(request), &sent), json.Unmarshal([]byte(answer), &got)); err != nil {
+		t.Fatal(err)
+	}
+	definition := map[string]string{methodInitialize: "InitializeRe", methodList: "ListToolsRe", methodCall: "CallToolRe", "ping": "PingRe"}[sent.Method]
+	for _, revision := range olderRevisions {
+		if got.Error != nil {
+			envelope := map[string]string{"2025-11-25": "JSONRPCErrorResponse", "2025-06-18": "JSONRPCError"}[revision]
+			if err := validate(revision+" "+envelope, answer); err != nil {
+				t.Error(err)
+			}
+			continue
+		}
+		result := definition + "sult"
+		if sent.Method == "ping" {
+			result = "EmptyResult"
+		}
+		if err := errors.Join(validate(revision+" "+definition+"quest", request), validate(revision+" "+result, string(got.Result))); err != nil {
+			t.Error(err)
+		}
+	}
 }
 
 // checkSchema holds an exchange against the published schema.

@@ -29,10 +29,10 @@ func claude() Definition {
 			Keys:  []string{"CLAUDE_CODE_OAUTH_TOKEN", "ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"},
 			Pass:  []string{"ANTHROPIC_BASE_URL", "ANTHROPIC_MODEL"},
 		},
-		// It expands the variables itself, so they are on no command line. The second --mcp-config of a person's own
-		// would add to this one.
+		// It expands the variable itself, so the token is on no command line. One argument: as two it takes a prompt that
+		// follows for another configuration.
 		MCP: MCP{
-			Args: []string{"--mcp-config", `{"mcpServers":{"termic":{"type":"http","url":"{url}","headers":{"Authorization":"Bearer ${TERMIC_MCP_TOKEN}"}}}}`},
+			Args: []string{`--mcp-config={"mcpServers":{"termic":{"type":"http","url":"{url}","headers":{"Authorization":"Bearer ${TERMIC_MCP_TOKEN}"}}}}`},
 			Env:  map[string]string{"MCP_PROTOCOL_NEGOTIATION": "auto"}, // else a switch of the vendor's decides
 		},
 		Version: []string{"--version"},

@@ -25,7 +25,7 @@ func codex() Definition {
 			Pass:  []string{"OPENAI_BASE_URL"},
 		},
 		MCP: MCP{Args: []string{
-			"--enable", "mcp_2026_07_28", "-c", "suppress_unstable_features_warning=true",
+			"-c", "features.mcp_2026_07_28=true", "-c", "suppress_unstable_features_warning=true",
 			"-c", `mcp_servers.termic.url="{url}"`, "-c", `mcp_servers.termic.bearer_token_env_var="TERMIC_MCP_TOKEN"`,
 			"-c", `mcp_servers.termic.default_tools_approval_mode="approve"`, // the control plane decides itself
 		}},

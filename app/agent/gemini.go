@@ -21,7 +21,8 @@ func gemini() Definition {
 		BypassEnv: map[string]string{"GEMINI_CLI_TRUST_WORKSPACE": "true"},
 		Cage: Cage{
 			State: StateGemini,
-			Hosts: []string{"generativelanguage.googleapis.com", "cloudcode-pa.googleapis.com"}, // for a key, and for a login
+			// For a key; for a login, and for asking whether it is one, which is done before it is used.
+			Hosts: []string{"generativelanguage.googleapis.com", "cloudcode-pa.googleapis.com", "oauth2.googleapis.com"},
 			Keys:  []string{"GEMINI_API_KEY"},
 			Pass:  []string{"GOOGLE_CLOUD_PROJECT", "GEMINI_MODEL"},
 		},

@@ -27,17 +27,21 @@ var ErrInUse = errors.New("in use by another cage of the task")
 
 // Options are what a Keeper works with.
 type Options struct {
+	// Dir is the directory of all tasks' state; absolute, in the data directory. Nothing else is in it.
+	Dir string
 	// Environ is the person's environment ("NAME=value"); its HOME is their home directory.
 	Environ []string
-	// Untrusted are directories in which cages write, or once wrote: no program from there is run.
-	Untrusted []string
+	// Untrusted returns directories in which cages write, or once wrote: no program from there is run outside. Nil: none.
+	Untrusted func() []string
 	Log       *slog.Logger // nil: nothing is logged
 }
 
 // Keeper prepares tasks for their cages, and keeps the copies of logins in them fresh. It is safe for concurrent use.
 type Keeper struct {
+	root      string
 	person    person
-	untrusted []string
+	homeless  error // why person is nobody
+	untrusted func() []string
 	log       *slog.Logger
 
 	ctx       context.Context // ends with Close
@@ -63,27 +67,36 @@ type cred struct {
 	dir   string
 }
 
-// Open returns a Keeper. Nothing runs until a task is prepared. The error is that of a home directory which is not
-// absolute or does not exist.
+// Open returns a Keeper. Copies of logins that a crash left are removed. Nothing runs until a task is prepared, which
+// then fails if the person has no home directory.
 func Open(o Options) (*Keeper, error) {
-	p, err := newPerson(o.Environ)
-	if err != nil {
-		return nil, fmt.Errorf("open agents' state: %w", err)
-	}
-	k := &Keeper{person: p, untrusted: o.Untrusted, log: o.Log, tasks: map[ident.Task]*held{}, logins: map[string]*vault{}}
+	k := &Keeper{root: o.Dir, untrusted: o.Untrusted, log: o.Log, tasks: map[ident.Task]*held{}, logins: map[string]*vault{}}
+	k.person, k.homeless = newPerson(o.Environ)
 	k.ctx, k.cancel = context.WithCancel(context.Background())
 	if k.log == nil {
 		k.log = slog.New(slog.DiscardHandler)
 	}
+	left, err := filepath.Glob(filepath.Join(globbed(o.Dir), "*", "*", loginDir))
+	for _, dir := range left {
+		err = errors.Join(err, emptyDir(dir))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("open agents' state: %w", err)
+	}
 	return k, nil
 }
+
+// globbed is a path as a pattern that matches nothing else.
+func globbed(name string) string {
+	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(name)
+}
+
+// dir is where a task's state is. Ids are made by ident and hold no separator.
+func (k *Keeper) dir(id ident.Task) string { return filepath.Join(k.root, filepath.Base(string(id))) }
 
 // Task is one task that gets a cage.
 type Task struct {
 	ID ident.Task
-	// Dir is the task's directory for all of this, made where it is missing. It lies in the data directory, and
-	// nothing else is in it.
-	Dir string
 	// Checkout is where the agent starts; absolute.
 	Checkout string
 	// Agents are those whose state and login the cage gets: the task's own, and no others without need.
@@ -125,7 +138,10 @@ func (k *Keeper) Prepare(ctx context.Context, t Task) (_ Plan, err error) {
 			err = errors.Join(fmt.Errorf("prepare agents' state: %w", err), k.Release(t.ID))
 		}
 	}()
-	b := &builder{keeper: k, task: t, plan: Plan{Env: map[string]string{}}}
+	if k.homeless != nil {
+		return Plan{}, k.homeless
+	}
+	b := &builder{keeper: k, task: t, dir: k.dir(t.ID), plan: Plan{Env: map[string]string{}}}
 	if b.task.Checkout, err = filepath.EvalSymlinks(t.Checkout); err != nil {
 		return Plan{}, err
 	}
@@ -143,8 +159,9 @@ func (k *Keeper) Prepare(ctx context.Context, t Task) (_ Plan, err error) {
 
 // hold takes the task for one cage.
 func (k *Keeper) hold(t Task) (*held, error) {
-	if !filepath.IsAbs(t.Dir) || !filepath.IsAbs(t.Checkout) {
-		return nil, fmt.Errorf("task %s: directory %q or checkout %q is not absolute", t.ID, t.Dir, t.Checkout)
+	dir := k.dir(t.ID)
+	if !filepath.IsAbs(dir) || !filepath.IsAbs(t.Checkout) || t.ID == "" {
+		return nil, fmt.Errorf("task %s: directory %q or checkout %q is not absolute", t.ID, dir, t.Checkout)
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -154,10 +171,10 @@ func (k *Keeper) hold(t Task) (*held, error) {
 	case k.tasks[t.ID] != nil:
 		return nil, fmt.Errorf("task %s: %w", t.ID, ErrInUse)
 	}
-	if err := os.MkdirAll(t.Dir, 0o700); err != nil {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
-	lock, err := lockDir(t.Dir)
+	lock, err := lockDir(dir)
 	if err != nil {
 		return nil, fmt.Errorf("task %s: %w", t.ID, err)
 	}
@@ -188,18 +205,47 @@ func (k *Keeper) Release(id ident.Task) error {
 	return nil
 }
 
-// Remove deletes a task's directory: state, transcripts, layers of caches. It is for a task that is archived or did not
-// come to be; a directory that is not there is nil, one that serves a cage is ErrInUse.
-func Remove(dir string) error {
+// Archive deletes what a task that is archived needs no more: layers of caches, and state but for what is kept over
+// restarts, which is there again when the task is restored and gets a cage. A task that has nothing is nil, one that
+// serves a cage is ErrInUse.
+func (k *Keeper) Archive(id ident.Task) error {
+	return k.with(id, "archive", func(dir string) error {
+		faults := []error{removeCaches(dir)}
+		for name, l := range layouts {
+			state, kept := filepath.Join(dir, name, stateDir), filepath.Join(dir, name, keptDir)
+			if _, err := os.Lstat(state); err != nil {
+				continue
+			}
+			err := os.MkdirAll(kept, 0o700)
+			if err == nil {
+				err = move(state, kept, l.keep)
+			}
+			if err == nil {
+				err = removeTree(state)
+			}
+			faults = append(faults, err)
+		}
+		return errors.Join(faults...)
+	})
+}
+
+// Remove deletes all that there is of a task, transcripts too. Otherwise as Archive.
+func (k *Keeper) Remove(id ident.Task) error {
+	return k.with(id, "remove", func(dir string) error { return errors.Join(removeCaches(dir), removeTree(dir)) })
+}
+
+// with does something with the directory of a task that serves no cage.
+func (k *Keeper) with(id ident.Task, what string, do func(dir string) error) error {
+	dir := k.dir(id)
 	lock, err := lockDir(dir)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
 	if err == nil {
-		err = errors.Join(removeCaches(dir), removeTree(dir), unlock(lock))
+		err = errors.Join(do(dir), unlock(lock))
 	}
 	if err != nil {
-		return fmt.Errorf("remove agents' state: %w", err)
+		return fmt.Errorf("%s agents' state of task %s: %w", what, id, err)
 	}
 	return nil
 }
@@ -228,7 +274,10 @@ func (k *Keeper) Close() error {
 
 // trusted reports whether a program's path is the person's, and not in a directory that cages write.
 func (k *Keeper) trusted(program string) bool {
-	for _, dir := range k.untrusted {
+	if k.untrusted == nil {
+		return true
+	}
+	for _, dir := range k.untrusted() {
 		if program == dir || strings.HasPrefix(program, strings.TrimSuffix(dir, "/")+"/") {
 			return false
 		}

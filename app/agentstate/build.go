@@ -23,6 +23,7 @@ import (
 type builder struct {
 	keeper *Keeper
 	task   Task
+	dir    string // of the task
 	plan   Plan
 	hosts  []string
 	built  []string // layouts that the plan has
@@ -49,7 +50,7 @@ func (b *builder) agent(ctx context.Context, h *held, definition agent.Definitio
 		return nil
 	}
 	b.built = append(b.built, name)
-	l, at := layouts[name], pathsFor(b.keeper.person, b.task, name)
+	l, at := layouts[name], pathsFor(b.keeper.person, b.dir, b.task.Checkout, name)
 	if err := errors.Join(os.MkdirAll(at.cred, 0o700), emptyDir(at.cred)); err != nil {
 		return err
 	}
@@ -98,14 +99,17 @@ func (b *builder) login(ctx context.Context, h *held, l *layout, at paths, defin
 	return in, nil
 }
 
+// noteTime is how notes write a time.
+const noteTime = "2 Jan 2006 15:04"
+
 func until(end time.Time, renewed bool) string {
 	switch {
 	case end.IsZero():
 		return ""
 	case renewed:
-		return "; it is renewed outside before " + end.Local().Format("2 Jan 15:04")
+		return "; it is renewed outside before " + end.Local().Format(noteTime)
 	}
-	return "; it ends " + end.Local().Format("2 Jan 15:04") + ", log in again outside then"
+	return "; it ends " + end.Local().Format(noteTime) + ", log in again outside then"
 }
 
 // key returns the first variable that logs the agent in and that the person has.
@@ -125,16 +129,40 @@ func (b *builder) pass(name string) {
 		return
 	}
 	b.plan.Env[name] = value
+	host, err := addressed(value)
+	switch {
+	case err != nil:
+		b.note("%s names a host that no cage reaches: %v", name, err)
+	case host != "":
+		b.hosts = append(b.hosts, host)
+	}
+}
+
+// addressed returns the host pattern of an address, or nothing when the value is none.
+func addressed(value string) (string, error) {
 	u, err := url.Parse(value)
 	if err != nil || u.Scheme != "https" || u.Host == "" {
-		return
+		return "", nil
 	}
-	if _, err := capability.HostsOf(u.Host); err != nil {
-		b.note("%s names %s, which no cage reaches: %v", name, u.Host, err)
-		return
+	_, err = capability.HostsOf(u.Host)
+	return u.Host, err
+}
+
+// Hosts returns what an agent must reach to work as the person has set it up: its own hosts, those that its variables
+// name, and those of the provider that it is logged in with. A Plan has the same ones.
+func (k *Keeper) Hosts(definition agent.Definition) (capability.Hosts, error) {
+	hosts := definition.Cage.Hosts
+	for _, name := range definition.Cage.Pass {
+		if host, err := addressed(k.person.env[name]); err == nil && host != "" {
+			hosts = append(slices.Clip(hosts), host)
+		}
 	}
-	b.hosts = append(b.hosts, u.Host)
-	b.note("%s adds the host %s", name, u.Host)
+	if l := layouts[definition.Cage.State]; l != nil && k.homeless == nil {
+		if c, err := l.login.of(k.person); err == nil && c.serves() {
+			hosts = append(slices.Clip(hosts), c.hosts...)
+		}
+	}
+	return capability.HostsOf(hosts...)
 }
 
 // own binds the state, what of it is read-only, and the login.
@@ -162,7 +190,7 @@ func (b *builder) own(l *layout, at paths, in seedInput) {
 // loses none of it.
 func (b *builder) rebuild(l *layout, at paths, in seedInput) error {
 	base := filepath.Dir(at.state)
-	kept := filepath.Join(base, "kept")
+	kept := filepath.Join(base, keptDir)
 	for _, dir := range []string{at.state, kept} {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			return err
@@ -337,6 +365,11 @@ func (b *builder) finish() (Plan, error) {
 		return Plan{}, err
 	}
 	b.plan.Hosts = hosts
+	for _, host := range hosts.Items() {
+		if !b.task.Limit.Network.Covers(host) {
+			b.note("the task does not reach %s, which its agent needs: add it to its hosts", host)
+		}
+	}
 	slices.Sort(b.plan.Read)
 	b.plan.Read = slices.Compact(b.plan.Read)
 	return b.plan, nil

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"termic/registry/ident"
 	"termic/sandbox/launch"
 	"termic/sandbox/profile"
 )
@@ -100,7 +101,7 @@ var inItsPlace = map[profile.Fallback]string{
 // layer makes the directories of a layer. One that a cage has used is kept: rebuilding it is what a cache is to save. The
 // work directory is made anew, since a layer whose cage was killed may be refused with the old one.
 func (b *builder) layer(c cache, at, lower string) (profile.Cache, error) {
-	dir := filepath.Join(b.task.Dir, cacheDir, c.name)
+	dir := filepath.Join(b.dir, cacheDir, c.name)
 	planned := profile.Cache{Path: at, Lower: lower, Upper: filepath.Join(dir, "upper"), Work: filepath.Join(dir, "work"), Fallback: c.fallback}
 	if err := launch.RemoveLayer(filepath.Join(dir, "none"), planned.Work); err != nil {
 		return profile.Cache{}, err
@@ -123,12 +124,12 @@ func (b *builder) layer(c cache, at, lower string) (profile.Cache, error) {
 	return planned, nil
 }
 
-// Size returns how many bytes of disk a task's directory takes: state, transcripts and layers. It only counts; what is
-// there was written by cages. Go marks each entry of its build cache that it uses, which copies it into the layer: 137 MB
-// for a small project (measured 2026-11-29).
-func Size(dir string) (int64, error) {
+// Size returns how many bytes of disk a task takes here: state, transcripts and layers. It only counts; what is there was
+// written by cages. Go marks each entry of its build cache that it uses, which copies it into the layer: 137 MB for a
+// small project (measured 2026-11-29).
+func (k *Keeper) Size(id ident.Task) (int64, error) {
 	var sum int64
-	err := filepath.WalkDir(dir, func(_ string, entry fs.DirEntry, err error) error {
+	err := filepath.WalkDir(k.dir(id), func(_ string, entry fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
 			return nil // it goes, or is overlayfs's own
 		}

@@ -53,15 +53,22 @@ type seedInput struct {
 	mcpURL   string // empty: the agent is not told of the control plane
 }
 
+// What there is of an agent in a task's directory.
+const (
+	stateDir = "state" // written by the cage
+	keptDir  = "kept"  // what is kept of it, between two cages
+	loginDir = "login" // copies of the login; read by the cage
+)
+
 // ownDir is in the cage's home directory, where nothing of the person's is.
 const ownDir = ".termic"
 
 // pathsFor returns where the state of a layout is. It is no directory below a temporary one: codex refuses helpers
 // there (0.171.0, tried 2026-11-29).
-func pathsFor(p person, t Task, name string) paths {
+func pathsFor(p person, dir, checkout, name string) paths {
 	return paths{
-		home: p.real, checkout: t.Checkout,
-		state: filepath.Join(t.Dir, name, "state"), cred: filepath.Join(t.Dir, name, "login"),
+		home: p.real, checkout: checkout,
+		state: filepath.Join(dir, name, stateDir), cred: filepath.Join(dir, name, loginDir),
 		at: filepath.Join(p.real, ownDir, name), credAt: filepath.Join(p.real, ownDir, name+"-login"),
 	}
 }

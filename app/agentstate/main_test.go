@@ -23,11 +23,13 @@ type rig struct {
 	*cagetest.Machine
 	keeper *agentstate.Keeper
 	bin    string // in PATH, for programs of the person's
+	state  string // the Keeper's directory
 }
 
 func newRig(t *testing.T, environ ...string) *rig {
 	t.Helper()
 	r := &rig{Machine: cagetest.New(t)}
+	r.state = filepath.Join(r.Data, "agents")
 	r.bin = filepath.Join(r.Home, ".local/bin")
 	if err := os.MkdirAll(r.bin, 0o755); err != nil {
 		t.Fatal(err)
@@ -40,7 +42,7 @@ func newRig(t *testing.T, environ ...string) *rig {
 func (r *rig) open(t *testing.T, environ ...string) {
 	t.Helper()
 	env := append([]string{"HOME=" + r.Home, "PATH=" + r.bin + ":" + os.Getenv("PATH"), "SHELL=/bin/sh"}, environ...)
-	keeper, err := agentstate.Open(agentstate.Options{Environ: env, Untrusted: []string{r.Data}})
+	keeper, err := agentstate.Open(agentstate.Options{Dir: r.state, Environ: env, Untrusted: func() []string { return []string{r.Data} }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,7 +57,7 @@ func (r *rig) open(t *testing.T, environ ...string) {
 // task is one of the machine's tasks with some agents.
 func (r *rig) task(t *testing.T, agents ...string) agentstate.Task {
 	t.Helper()
-	task := agentstate.Task{ID: ident.NewTask(), Dir: filepath.Join(r.Data, "tasks/1/agents"), Checkout: r.Checkout}
+	task := agentstate.Task{ID: ident.NewTask(), Checkout: r.Checkout}
 	for _, id := range agents {
 		i := slices.IndexFunc(agent.Builtin(), func(d agent.Definition) bool { return d.ID == id })
 		task.Agents = append(task.Agents, agent.Builtin()[i])
@@ -125,4 +127,15 @@ func ownAt(plan agentstate.Plan, source string) profile.Own {
 		return profile.Own{}
 	}
 	return plan.Own[i]
+}
+
+// end is the end of a task's cage.
+func (r *rig) end(t *testing.T, cage *launch.Cage, task agentstate.Task) {
+	t.Helper()
+	if err := cage.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.keeper.Release(task.ID); err != nil {
+		t.Fatal(err)
+	}
 }

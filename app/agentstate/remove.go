@@ -82,14 +82,17 @@ func removeCaches(dir string) error {
 	for _, entry := range entries {
 		faults = append(faults, removeLayer(filepath.Join(dir, cacheDir, entry.Name())))
 	}
-	return errors.Join(append(faults, err)...)
+	if err := errors.Join(append(faults, err)...); err != nil {
+		return err
+	}
+	return os.RemoveAll(filepath.Join(dir, cacheDir))
 }
 
 func removeLayer(dir string) error {
 	upper, work := filepath.Join(dir, "upper"), filepath.Join(dir, "work")
 	err := launch.RemoveLayer(upper, work)
 	if errors.Is(err, fs.ErrPermission) {
-		if err = errors.Join(removeTree(upper), loosen(dir, "work")); err == nil {
+		if err = removeTree(upper); err == nil {
 			err = launch.RemoveLayer(upper, work)
 		}
 	}

@@ -41,7 +41,7 @@ func (s Services) cageEdit(ctx context.Context, call registry.Call, in verbs.Cag
 	if err != nil {
 		return verbs.CageEditOut{}, err
 	}
-	out := verbs.CageEditOut{Task: s.task(edited.Record), Can: s.can(edited.Record), Restarted: edited.Restarted}
+	out := verbs.CageEditOut{Task: s.task(edited.Record), Can: s.can(edited.Record), Restarted: edited.Restarted, Narrowed: edited.Narrowed}
 	for name, why := range edited.Failed {
 		out.Failed = append(out.Failed, name+": "+explain(why).Error())
 	}

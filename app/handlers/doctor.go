@@ -1,6 +1,7 @@
 package handlers
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"runtime"
@@ -21,6 +22,7 @@ func (s Services) doctor(ctx context.Context, _ registry.Call, _ verbs.None) (ve
 	checks = append(checks, s.dataChecks()...)
 	checks = append(checks, s.auditCheck())
 	checks = append(checks, s.endpointCheck())
+	checks = append(checks, s.olderChecks()...)
 	checks = append(checks, s.agentChecks(ctx)...)
 	return verbs.DoctorOut{Checks: checks}, nil
 }
@@ -77,6 +79,19 @@ func (s Services) endpointCheck() verbs.Check {
 		return verbs.Check{Name: "endpoint", State: "off", Evidence: "switched off", Remedy: "termic settings set mcp.enabled true"}
 	}
 	return verbs.Check{Name: "endpoint", State: "failed", Evidence: why, Remedy: "free the port, then: termic settings set mcp.enabled true; or set mcp.port to another and register your clients again"}
+}
+
+// olderChecks names the clients that could not connect because of their revision.
+func (s Services) olderChecks() []verbs.Check {
+	var checks []verbs.Check
+	for _, client := range s.Endpoint.RefusedOlder() {
+		checks = append(checks, verbs.Check{
+			Name: "client", State: "warning",
+			Evidence: fmt.Sprintf("%s speaks an older revision of MCP (%s) and was refused", client.Name, cmp.Or(client.Revision, "it does not say which")),
+			Remedy:   "update it or switch MCP 2026-07-28 on in it; where neither can be done: termic settings set mcp.older_clients true",
+		})
+	}
+	return checks
 }
 
 // probeTimeout bounds the look at all agents: each is a program that is started to ask for its version.

@@ -34,7 +34,12 @@ type Endpoint interface {
 	// URL returns the address that it serves at, else the one that it would; URLAt the one that it has on a port.
 	URL() string
 	URLAt(port int) string
+	// RefusedOlder returns the clients that were refused because they speak an older revision, the latest last.
+	RefusedOlder() []OlderClient
 }
+
+// OlderClient is a client of an older revision of MCP, in its own words.
+type OlderClient struct{ Name, Revision string }
 
 // Streams hands out tickets for a tab's stream.
 type Streams interface {

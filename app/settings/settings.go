@@ -15,6 +15,7 @@ import (
 const (
 	MCPEnabled   = "mcp.enabled"
 	MCPPort      = "mcp.port"
+	MCPOlder     = "mcp.older_clients"
 	DefaultAgent = "agents.default"
 	CheckoutsDir = "checkouts.dir"
 	Scrollback   = "terminal.scrollback"
@@ -31,6 +32,7 @@ type Setting struct {
 var all = []Setting{
 	{MCPEnabled, "false", "serve the control plane over MCP on a loopback port", isBool},
 	{MCPPort, "0", "port of the endpoint; 0: the one that it had last, or a free one the first time. A port that is taken is never replaced by another by itself, since clients would take their tokens to whoever holds the old one", isPort},
+	{MCPOlder, "false", "serve clients that speak only MCP 2025-11-25 or 2025-06-18 too; without it they are told which revision to use", isBool},
 	{DefaultAgent, "claude", "agent that new tasks start unless told otherwise", notEmpty},
 	{CheckoutsDir, "", "directory of new tasks' checkouts; empty: beside the data directory", isDir},
 	{Scrollback, "10000", "lines kept above the screen of each new tab", isScrollback},

@@ -82,6 +82,7 @@ type Tab struct {
 	tick     *time.Timer
 	changed  chan struct{} // closed and replaced when the state, the queue or the failure changes
 	watchers map[*Watcher]struct{}
+	pacer    *pacer
 	queue    []text
 	busy     bool   // a text is being delivered
 	dropped  int    // texts that waited and were not delivered
@@ -108,6 +109,7 @@ func Open(spec Spec, log func(msg string, args ...any)) (*Tab, error) {
 		machine:  settle.New(spec.Agent.Settle),
 		changed:  make(chan struct{}),
 		watchers: map[*Watcher]struct{}{},
+		pacer:    newPacer(),
 		replies:  make(chan []byte, maxReplies),
 		ended:    make(chan struct{}),
 	}

@@ -67,6 +67,9 @@ func (s *Tasks) archived(t *task, trouble string) (Record, error) {
 			return Record{}, err
 		}
 	}
+	if err := s.State.Archive(t.record.ID); err != nil { // what is left takes room, and nothing else
+		s.Log.Error("state of an archived task's agents not removed", "task", t.record.ID, "cause", err)
+	}
 	return s.save(t, func(r *Record) { r.Stage, r.Trouble = Archived, trouble })
 }
 

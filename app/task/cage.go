@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"slices"
 
 	"termic/app/agent"
@@ -33,10 +32,10 @@ type place struct {
 	start func(tab.Spec) (*pty.Session, error) // nil: outside any cage
 }
 
-// placeOf returns where the tabs of a task run; its life is locked. There is no way from a task that is caged to a
-// place outside.
-func (s *Tasks) placeOf(ctx context.Context, t *task) (place, error) {
-	if !t.record.Mode.Caged() {
+// placeOf returns where a tab of a task runs; its life is locked. A caged task's runs in the cage, or nowhere: outside
+// is what the person asks for by name, and never what is left when a cage cannot be.
+func (s *Tasks) placeOf(ctx context.Context, t *task, outside bool) (place, error) {
+	if outside || !t.record.Mode.Caged() {
 		env, url := s.environment(t.record)
 		return place{env: env, url: url}, nil
 	}
@@ -174,12 +173,8 @@ func (s *Tasks) dirs(ctx context.Context, record Record, limit capability.Set, u
 	if err != nil {
 		return profile.Dirs{}, nil, err
 	}
-	dir, err := s.stateDir(record.ID)
-	if err != nil {
-		return profile.Dirs{}, nil, err
-	}
 	plan, err := s.State.Prepare(ctx, agentstate.Task{
-		ID: record.ID, Dir: dir, Checkout: record.Dir, Agents: []agent.Definition{definition}, Limit: limit, MCPURL: url,
+		ID: record.ID, Checkout: record.Dir, Agents: []agent.Definition{definition}, Limit: limit, MCPURL: url,
 	})
 	if err != nil {
 		return profile.Dirs{}, nil, err
@@ -202,15 +197,6 @@ func variables(env map[string]string) []string {
 	}
 	slices.Sort(list)
 	return list
-}
-
-// stateDir is where a caged task's agents keep what outlives a cage.
-func (s *Tasks) stateDir(id ident.Task) (string, error) {
-	dir, err := s.Store.Subdir("cages")
-	if err != nil {
-		return "", fmt.Errorf("agents' state: %w", err)
-	}
-	return filepath.Join(dir, string(id)), nil
 }
 
 // home is the person's, by the environment that tabs start from.

@@ -108,10 +108,14 @@ func (s *Tasks) admit(want *New) (agent.Definition, error) {
 // withAgentHosts adds what the agent itself must reach: it is part of what the task may touch, and compared with it.
 func (s *Tasks) withAgentHosts(id string, hosts capability.Hosts) (capability.Hosts, error) {
 	definition, err := s.Agents.Get(id)
+	if err != nil || hosts.All() {
+		return hosts, err
+	}
+	needs, err := s.State.Hosts(definition)
 	if err != nil {
 		return capability.Hosts{}, err
 	}
-	return capability.HostsOf(append(hosts.Items(), definition.Cage.Hosts...)...)
+	return capability.HostsOf(append(hosts.Items(), needs.Items()...)...)
 }
 
 // unlimited tells that nothing was asked for of a cage.
@@ -200,6 +204,9 @@ func (s *Tasks) forget(t *task) {
 	}
 	if err != nil {
 		s.Log.Error("record of a failed task not removed", "task", t.record.ID, "cause", err)
+	}
+	if err := s.State.Remove(t.record.ID); err != nil {
+		s.Log.Error("state of a failed task's agents not removed", "task", t.record.ID, "cause", err)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

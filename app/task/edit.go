@@ -2,6 +2,7 @@ package task
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strings"
 
@@ -15,6 +16,8 @@ import (
 // Edited is what came of a change to a cage.
 type Edited struct {
 	Record Record
+	// Narrowed are the tasks that descend from it and could do more than it now can; they were narrowed with it.
+	Narrowed []string
 	// Restarted are the tabs that were ended and started again, Failed those that were ended only, and why.
 	Restarted []string
 	Failed    map[string]error
@@ -51,16 +54,35 @@ func (s *Tasks) EditCage(ctx context.Context, id ident.Task, change func(*Record
 	if sameCage(before, next) {
 		return Edited{Record: before}, nil
 	}
+	narrowed, err := s.tooWide(before, next)
+	if err != nil {
+		return Edited{}, err
+	}
 	if onlyUnticked(before, next) {
-		s.Credentials.Revoke(id) // first: it may not depend on a disk that takes the record (I14)
-		saved, err := s.save(t, func(r *Record) { r.MCP = false })
-		return Edited{Record: saved}, err
+		saved, err := s.untick(t)
+		return Edited{Record: saved, Narrowed: names(narrowed), Failed: s.narrowAll(ctx, narrowed)}, err
 	}
-	if names := s.tabNames(id); len(names) > 0 && !confirmed {
-		return Edited{}, refusal.Newf(refusal.Conflict, "confirm it",
-			"this ends what runs in the task (tabs %s) and starts the tabs again with a new token", strings.Join(names, ", "))
+	if text := s.ends(id, narrowed); text != "" && !confirmed {
+		return Edited{}, refusal.New(refusal.Conflict, text, "confirm it")
 	}
-	return s.exchangeCage(ctx, t, before, next)
+	edited, err := s.exchangeCage(ctx, t, before, next)
+	if err == nil {
+		edited.Narrowed = names(narrowed)
+		maps.Copy(edited.Failed, s.narrowAll(ctx, narrowed))
+	}
+	return edited, err
+}
+
+// ends says what a change would end; nothing, when nothing runs.
+func (s *Tasks) ends(id ident.Task, narrowed []Record) string {
+	var text string
+	if names := s.tabNames(id); len(names) > 0 {
+		text = "this ends what runs in the task (tabs " + strings.Join(names, ", ") + ") and starts the tabs again with a new token"
+	}
+	if len(narrowed) > 0 {
+		text = strings.TrimPrefix(text+"; ", "; ") + "it narrows, and ends what runs in, the tasks that it made and that could do more: " + strings.Join(names(narrowed), ", ")
+	}
+	return text
 }
 
 // admitEdit refuses what a new task would be refused as well.
@@ -133,11 +155,11 @@ func (s *Tasks) exchangeView(ctx context.Context, t *task, before, next Record) 
 	return nil
 }
 
-// reopenings are the tabs whose programs still run.
+// reopenings are the tabs whose programs still run. One outside the cage is opened by the person alone.
 func (s *Tasks) reopenings(id ident.Task) []reopen {
 	var tabs []reopen
 	for _, open := range s.Tabs(id) {
-		if info := open.Info(); info.State != settle.Exited {
+		if info := open.Info(); info.State != settle.Exited && !info.Outside {
 			if definition, err := s.Agents.Get(info.Agent); err == nil {
 				tabs = append(tabs, reopen{definition, tabWish{name: info.Name, opener: info.Opener}})
 			}

@@ -23,8 +23,13 @@ const maxTabs = 32
 // OpenTab opens another terminal in a task. opener is the task whose token asks for it; still is asked, with the
 // task's life locked, whether it may be opened as things are then.
 func (s *Tasks) OpenTab(ctx context.Context, id ident.Task, agentID, name string, opener ident.Task, still func() error) (*tab.Tab, error) {
-	if name != "" {
-		if err := ident.CheckName(name); err != nil {
+	return s.openWish(ctx, id, agentID, tabWish{name: name, opener: opener, still: still})
+}
+
+// openWish opens a tab without a prompt.
+func (s *Tasks) openWish(ctx context.Context, id ident.Task, agentID string, want tabWish) (*tab.Tab, error) {
+	if want.name != "" {
+		if err := ident.CheckName(want.name); err != nil {
 			return nil, refusal.New(refusal.BadInput, err.Error(), "choose another name")
 		}
 	}
@@ -37,10 +42,10 @@ func (s *Tasks) OpenTab(ctx context.Context, id ident.Task, agentID, name string
 		return nil, err
 	}
 	defer t.life.Unlock()
-	if err := still(); err != nil {
+	if err := want.still(); err != nil {
 		return nil, err
 	}
-	opened, _, err := s.openTab(ctx, t, definition, tabWish{name: name, opener: opener})
+	opened, _, err := s.openTab(ctx, t, definition, want)
 	return opened, err
 }
 
@@ -50,15 +55,17 @@ type tabWish struct {
 	opener ident.Task
 	prompt string
 	still  func() error // as in tab.Send, for the prompt
+	// outside opens it beside the task's cage. Only OpenOutside asks for it.
+	outside bool
 }
 
 // openTab starts an agent in a task whose life is locked: in its cage, when it has one.
 func (s *Tasks) openTab(ctx context.Context, t *task, definition agent.Definition, want tabWish) (*tab.Tab, bool, error) {
-	name, err := s.admitTab(t, definition, want.name)
+	name, err := s.admitTab(t, definition, want)
 	if err != nil {
 		return nil, false, err
 	}
-	place, err := s.placeOf(ctx, t)
+	place, err := s.placeOf(ctx, t, want.outside)
 	if err != nil {
 		return nil, false, err
 	}
@@ -67,7 +74,7 @@ func (s *Tasks) openTab(ctx context.Context, t *task, definition agent.Definitio
 		return nil, false, err
 	}
 	argv, extra, passed, err := definition.Launch(agent.LaunchOptions{
-		Program: program, Prompt: want.prompt, Dir: t.record.Dir, Caged: t.record.Mode.Caged(), MCPURL: place.url,
+		Program: program, Prompt: want.prompt, Dir: t.record.Dir, Caged: place.start != nil, MCPURL: place.url,
 	})
 	if err != nil {
 		return nil, false, fmt.Errorf("start agent %s: %w", definition.ID, err)
@@ -76,7 +83,7 @@ func (s *Tasks) openTab(ctx context.Context, t *task, definition agent.Definitio
 		ID: ident.NewTab(), Task: t.record.ID, Name: name, Agent: definition,
 		Argv: argv, Env: append(place.env, extra...), Dir: t.record.Dir, Size: firstSize, Start: place.start,
 		Scrollback: s.Settings.Int(settings.Scrollback), Prompted: passed,
-		Opener: want.opener,
+		Opener: want.opener, Outside: want.outside,
 	}, s.Log.Warn)
 	if err != nil {
 		return nil, false, err
@@ -94,10 +101,10 @@ func (s *Tasks) openTab(ctx context.Context, t *task, definition agent.Definitio
 }
 
 // admitTab checks that the task may have another tab and returns the tab's name.
-func (s *Tasks) admitTab(t *task, definition agent.Definition, name string) (string, error) {
+func (s *Tasks) admitTab(t *task, definition agent.Definition, want tabWish) (name string, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if t.record.Mode.Caged() && !definition.Shell && definition.ID != t.record.Agent {
+	if t.record.Mode.Caged() && !want.outside && !definition.Shell && definition.ID != t.record.Agent {
 		return "", refusal.Newf(refusal.Unsupported, "make a task for it",
 			"the task's cage was made for agent %s, and has neither program nor login of agent %s", t.record.Agent, definition.ID)
 	}
@@ -110,11 +117,11 @@ func (s *Tasks) admitTab(t *task, definition agent.Definition, name string) (str
 	has := func(name string) bool {
 		return slices.ContainsFunc(t.tabs, func(o *tab.Tab) bool { return o.Info().Name == name })
 	}
-	if name != "" {
-		if has(name) {
-			return "", refusal.New(refusal.Conflict, "there is a tab "+name+" already", "choose another name")
+	if want.name != "" {
+		if has(want.name) {
+			return "", refusal.New(refusal.Conflict, "there is a tab "+want.name+" already", "choose another name")
 		}
-		return name, nil
+		return want.name, nil
 	}
 	for name = definition.ID; has(name); {
 		t.opened[definition.ID]++

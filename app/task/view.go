@@ -28,8 +28,8 @@ const (
 	viewGit    = "git"
 	viewFile   = "gitfile"
 	viewBase   = "base"
-	viewGone   = ".gone-"    // begins the name of one that is being removed
-	viewIntake = ".incoming" // where commits wait until they are checked
+	viewGone   = ".gone-"   // begins the name of one that is being removed
+	viewIntake = "incoming" // where commits wait until they are checked
 )
 
 // KeptGit is what an archive kept of a private git directory, and by what it knows it again.

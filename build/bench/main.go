@@ -1,8 +1,10 @@
 // Command bench measures the built termic against peers in the same run, the runs interleaved: the round trip of
 // the command line against a program that does nothing, and task_status through the whole router (token, guard,
-// audit, schemas) against the official Go SDK's stateless server with a tool of the same size.
+// audit, schemas) against the official Go SDK's stateless server with a tool of the same size; and the start of a cage
+// against plain exec and bubblewrap, its memory, and a build in it.
 //
-// It prints a table; with -record it also keeps every raw sample and writes the table into docs/benchmarks.md. Run it from the top of the tree, after `make build`.
+// It prints tables; with -record it also keeps every raw sample and writes the tables into docs/benchmarks.md. Run it
+// from the top of the tree, after `make build`.
 package main
 
 import (
@@ -19,20 +21,55 @@ import (
 )
 
 func main() {
-	record := flag.Bool("record", false, "keep the raw samples in docs/bench and the table in docs/benchmarks.md")
-	rounds := flag.Int("rounds", 60, "rounds of the command line; MCP makes 24 calls in each")
+	record := flag.Bool("record", false, "keep the raw samples in docs/bench and the tables in docs/benchmarks.md")
+	rounds := flag.Int("rounds", 60, "rounds of the command line and of cages; MCP makes 24 calls in each")
+	only := flag.String("only", "", "measure one section: calls or cages")
+	in := flag.String("inside", "", "for bench itself: measure cages as this user, with the programs in this directory")
 	flag.Parse()
-	s := newSamples()
-	if err := run(s, *rounds); err != nil {
-		fmt.Fprintln(os.Stderr, "bench:", err)
-		os.Exit(1)
-	}
-	fmt.Println(strings.Join(s.table(), "\n"))
-	if !*record {
+	if *in != "" {
+		check(inside(*in, *rounds))
 		return
 	}
-	file := "bench/" + s.When.Format("2006-01-02") + ".json"
-	if err := errors.Join(s.write("docs/"+file), writePage("docs/benchmarks.md", file, s)); err != nil {
+	sections := []section{
+		{"calls", "", callsPlace, run, (*samples).table},
+		{"cages", "cages-", cagesPlace, cages, (*samples).cageTable},
+	}
+	for _, part := range sections {
+		if *only == "" || *only == part.name {
+			check(part.measure(*rounds, *record))
+		}
+	}
+}
+
+// section is one table of the page.
+type section struct {
+	name   string
+	prefix string // of the file of its samples
+	place  place
+	run    func(*samples, int) error
+	table  func(*samples) []string
+}
+
+func (p section) measure(rounds int, record bool) error {
+	s := newSamples()
+	err := p.run(s, rounds)
+	if errors.Is(err, errNoCages) {
+		fmt.Printf("%s: not measured: %v\n", p.name, err)
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", p.name, err)
+	}
+	fmt.Printf("%s\n\n", strings.Join(p.table(s), "\n"))
+	if !record {
+		return nil
+	}
+	file := "bench/" + p.prefix + s.When.Format("2006-01-02") + ".json"
+	return errors.Join(s.write("docs/"+file), writePage("docs/benchmarks.md", p.place, file, s, p.table(s)))
+}
+
+func check(err error) {
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}

@@ -19,13 +19,16 @@ type samples struct {
 	Command string    `json:"command"`
 	// Micros maps what was measured to its times.
 	Micros map[string][]int64 `json:"micros"`
+	// Kilobytes are sizes, and Notes say what could not be measured and why.
+	Kilobytes map[string][]int64 `json:"kilobytes,omitempty"`
+	Notes     []string           `json:"notes,omitempty"`
 }
 
 func newSamples() *samples {
 	load, _ := os.ReadFile("/proc/loadavg") // says nothing where there is none
 	return &samples{
 		When: time.Now().UTC().Truncate(time.Second), System: runtime.GOOS + "/" + runtime.GOARCH + " " + runtime.Version(),
-		CPUs: runtime.NumCPU(), Load: string(load), Command: "make bench", Micros: map[string][]int64{},
+		CPUs: runtime.NumCPU(), Load: string(load), Command: "make bench", Micros: map[string][]int64{}, Kilobytes: map[string][]int64{},
 	}
 }
 
@@ -52,15 +55,21 @@ func (s *samples) quantile(what string, q float64) float64 {
 // ratio returns the median of the pairwise ratios a/b: the two were measured in turn, so a machine that slows down
 // slows both.
 func (s *samples) ratio(a, b string) float64 {
+	ratios := s.ratios(a, b)
+	if len(ratios) == 0 {
+		return 0
+	}
+	return ratios[len(ratios)/2]
+}
+
+// ratios returns the pairwise ratios a/b, the least first.
+func (s *samples) ratios(a, b string) []float64 {
 	var ratios []float64
 	for i := range min(len(s.Micros[a]), len(s.Micros[b])) {
 		ratios = append(ratios, float64(s.Micros[a][i])/float64(s.Micros[b][i]))
 	}
-	if len(ratios) == 0 {
-		return 0
-	}
 	slices.Sort(ratios)
-	return ratios[len(ratios)/2]
+	return ratios
 }
 
 // What is measured.

@@ -27,8 +27,8 @@ func tryClient(r *rig.Rig, node, packages, port string) error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, node, "build/conformance/client.mjs", packages,
-		"http://127.0.0.1:"+port+"/mcp", filepath.Join(r.Data, "mcp-token"), "busy")
+	url, token := "http://127.0.0.1:"+port+"/mcp", filepath.Join(r.Data, "mcp-token")
+	cmd := exec.CommandContext(ctx, node, "build/conformance/client.mjs", packages, url, token, "busy")
 	cmd.Stderr = os.Stderr
 	in, inErr := cmd.StdinPipe()
 	out, outErr := cmd.StdoutPipe()
@@ -44,6 +44,21 @@ func tryClient(r *rig.Rig, node, packages, port string) error {
 		return fmt.Errorf("the TypeScript client: %w", err)
 	}
 	fmt.Println("the TypeScript client: discovers, lists, calls, is told no, is told progress, cancels, takes the new token")
+	return tryOlder(ctx, r, node, packages, url, token)
+}
+
+// tryOlder drives the built termic with the clients of older revisions, as it is and with mcp.older_clients.
+func tryOlder(ctx context.Context, r *rig.Rig, node, packages, url, token string) error {
+	for _, row := range []struct{ setting, want string }{{"false", "told"}, {"true", "served"}} {
+		if _, err := r.Do("settings", "set", "mcp.older_clients", row.setting); err != nil {
+			return err
+		}
+		cmd := exec.CommandContext(ctx, node, "build/conformance/older.mjs", packages, url, token, row.want)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			return fmt.Errorf("older TypeScript clients, to be %s: %w\n%s", row.want, err, out)
+		}
+		fmt.Printf("older TypeScript clients with mcp.older_clients %s: %s\n", row.setting, row.want)
+	}
 	return nil
 }
 

@@ -5,11 +5,12 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"flag"
 	"fmt"
 	"os"
+	"os/exec"
+	"path/filepath"
 
 	"termic/build/rig"
 )
@@ -54,25 +55,28 @@ func tryBuilt(s suite) (err error) {
 }
 
 // tryFixture runs the scenarios that need tools of certain names.
-func tryFixture(s suite) (err error) {
-	ctx := context.Background()
-	f, err := newFixture(ctx)
+func tryFixture(s suite) error {
+	dir, err := os.MkdirTemp("", "fixture-")
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, f.endpoint.Stop(ctx)) }()
-	address, err := f.address()
-	if err != nil {
+	defer os.RemoveAll(dir)
+	program := filepath.Join(dir, "fixture")
+	if out, err := exec.Command("go", "build", "-o", program, "./build/conformance/fixture").CombinedOutput(); err != nil {
+		return fmt.Errorf("build the fixture: %w\n%s", err, out)
+	}
+	cmd := exec.Command(program)
+	in, inErr := cmd.StdinPipe()
+	out, outErr := cmd.StdoutPipe()
+	if err := errors.Join(inErr, outErr, cmd.Start()); err != nil {
 		return err
 	}
-	return try("our endpoint with the suite's tools", address, fixtureToken, ofFixture, func(url, dir string) error {
-		for _, scenario := range []string{"server-stateless", "tools-call-simple-text", "tools-call-error", "tools-call-with-progress"} {
-			if err := s.run(url, dir, "--spec-version", revision, "--scenario", scenario); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+	var address, token string
+	_, err = fmt.Fscan(out, &address, &token)
+	if err == nil {
+		err = try("our endpoint with the suite's tools", address, token, ofFixture, s.named)
+	}
+	return errors.Join(err, in.Close(), cmd.Wait())
 }
 
 // try runs scenarios through a front and judges their checks.

@@ -39,6 +39,16 @@ func (s suite) run(url, dir string, args ...string) error {
 	return nil
 }
 
+// named runs the scenarios that call tools by name, as far as such tools can be ours.
+func (s suite) named(url, dir string) error {
+	for _, scenario := range []string{"server-stateless", "tools-call-simple-text", "tools-call-error", "tools-call-with-progress"} {
+		if err := s.run(url, dir, "--spec-version", revision, "--scenario", scenario); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // check is one judgement of the suite.
 type check struct {
 	scenario string

@@ -80,6 +80,7 @@ type digest [sha256.Size]byte
 type Book struct {
 	mu      sync.RWMutex
 	grants  map[digest]*entry
+	byID    map[ident.Grant]*entry
 	secrets map[digest]bool
 }
 
@@ -92,7 +93,9 @@ type entry struct {
 }
 
 // NewBook returns an empty book.
-func NewBook() *Book { return &Book{grants: map[digest]*entry{}, secrets: map[digest]bool{}} }
+func NewBook() *Book {
+	return &Book{grants: map[digest]*entry{}, byID: map[ident.Grant]*entry{}, secrets: map[digest]bool{}}
+}
 
 // Issue mints a token for g under a new id, and returns both. The token is not kept.
 func (b *Book) Issue(g Grant) (token string, id ident.Grant) {
@@ -103,7 +106,7 @@ func (b *Book) Issue(g Grant) (token string, id ident.Grant) {
 	e := &entry{grant: g, digest: sha256.Sum256([]byte(token)), ended: make(chan struct{}), issued: time.Now()}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.grants[e.digest] = e
+	b.grants[e.digest], b.byID[g.ID] = e, e
 	return token, g.ID
 }
 
@@ -136,10 +139,8 @@ var nobody entry
 func (b *Book) Get(id ident.Grant) (Grant, <-chan struct{}, bool) {
 	b.mu.RLock()
 	defer b.mu.RUnlock()
-	for _, e := range b.grants {
-		if e.grant.ID == id && id != "" {
-			return e.grant, e.ended, true
-		}
+	if e := b.byID[id]; e != nil {
+		return e.grant, e.ended, true
 	}
 	return Grant{}, nil, false
 }
@@ -177,6 +178,7 @@ func (b *Book) Revoke(match func(Grant) bool) int {
 	for sum, e := range b.grants {
 		if match(e.grant) {
 			delete(b.grants, sum)
+			delete(b.byID, e.grant.ID)
 			close(e.ended)
 			n++
 		}

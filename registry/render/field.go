@@ -143,8 +143,10 @@ func newMember(f field) (Member, error) {
 	switch {
 	case len(t.words) > 1:
 		return Member{}, fmt.Errorf("is more than one of column, raw, text and hidden")
-	case (m.Raw || m.Text) && kind != String:
-		return Member{}, fmt.Errorf("is raw or text but no string")
+	case m.Raw && kind != String:
+		return Member{}, fmt.Errorf("is raw but no string")
+	case m.Text && kind != String:
+		return Member{}, fmt.Errorf("is text but no string")
 	case m.Column && (kind == Object || kind == Objects):
 		return Member{}, fmt.Errorf("is a column but holds objects")
 	}

@@ -30,14 +30,15 @@ type CageEditOut struct {
 	// Can says in words what the task can really touch on this machine.
 	Can       []string `json:"can" jsonschema:"what the task can touch on this machine now, in words"`
 	Restarted []string `json:"restarted" jsonschema:"tabs that were ended and started again"`
-	Failed    []string `json:"failed" jsonschema:"tabs that were ended and could not be started again"`
+	Narrowed  []string `json:"narrowed" jsonschema:"names of the tasks that it made, or that those made, and that were narrowed with it, since they could do more"`
+	Failed    []string `json:"failed" jsonschema:"tabs and tasks that were ended and could not be started again"`
 }
 
 var CageEdit = registry.Define[CageEditIn, CageEditOut](registry.Verb{
 	Name:    "cage_edit",
 	Summary: "change a task's cage",
 	Doc: "Changes what a task may touch. Taking the control plane away (mcp false) acts at once and ends nothing. Every other change ends all that runs in the task and starts its tabs again, with a new token: " +
-		"it is refused until confirm is given, and says what it would end.",
+		"it is refused until confirm is given, and says what it would end. What is taken from a task is taken from those that descend from it in the same act.",
 	Class:    registry.Write,
 	Scope:    registry.Full,
 	Audience: registry.ForCLI,

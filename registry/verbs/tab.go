@@ -15,6 +15,7 @@ type Tab struct {
 	Since   string `json:"since" jsonschema:"since when it is in this state (RFC 3339)" cli:"hide"`
 	Queued  int    `json:"queued" jsonschema:"texts that wait for the agent to be ready" cli:"col"`
 	Dropped int    `json:"dropped,omitzero" jsonschema:"texts that waited and were not delivered, since their sender might no longer send them" cli:"hide"`
+	Outside bool   `json:"outside,omitzero" jsonschema:"runs outside the task's cage; the person opened it so" cli:"hide"`
 	Exit    int    `json:"exit,omitzero" jsonschema:"exit status, once exited and not zero" cli:"hide"`
 }
 
@@ -151,6 +152,42 @@ var TaskTab = registry.Define[TaskTabIn, TabOut](registry.Verb{
 	OpenWorld: true,
 	Refusals:  []refusal.Code{refusal.NotFound, refusal.Ambiguous, refusal.Conflict, refusal.Unsupported, refusal.Busy},
 	CLI:       registry.Command{Path: "tab", Example: "tab fix-login --agent shell"},
+})
+
+// TabOutsideIn are the arguments of tab_outside.
+type TabOutsideIn struct {
+	Task  string `json:"task" min:"1" jsonschema:"caged task: name, project/name, unique prefix, or id" cli:"arg"`
+	Agent string `json:"agent,omitempty" max:"32" jsonschema:"agent to start in it; default: shell"`
+	Name  string `json:"name,omitempty" max:"64" jsonschema:"name of the tab; default: the agent's id, numbered if taken"`
+	Seen  bool   `json:"seen,omitempty" jsonschema:"the person has seen the files that programs execute by themselves"`
+}
+
+// Target implements registry.Targeted.
+func (in TabOutsideIn) Target() registry.Target { return registry.Target{Task: in.Task} }
+
+// ExecutedFile is a file of a checkout that programs outside a cage execute, or obey, by themselves.
+type ExecutedFile struct {
+	Path   string `json:"path" jsonschema:"path in the checkout"`
+	Change string `json:"change" jsonschema:"new, changed, link (not followed), special, nested-git or bare-git (a git that starts there takes its configuration)"`
+}
+
+// TabOutsideOut is the result of tab_outside.
+type TabOutsideOut struct {
+	Opened bool           `json:"opened" jsonschema:"whether the tab was opened; if not, show the files and ask again with seen"`
+	Tab    Tab            `json:"tab,omitzero" jsonschema:"the tab, when it was opened"`
+	Files  []ExecutedFile `json:"files" jsonschema:"new or changed files that programs outside the cage execute, or obey, by themselves"`
+	Unseen []string       `json:"unseen" jsonschema:"places that could not be looked at; there may be more such files"`
+}
+
+// TabOutside is the person's, at the window, and does not exist for anyone else.
+var TabOutside = registry.Define[TabOutsideIn, TabOutsideOut](registry.Verb{
+	Name:     "tab_outside",
+	Summary:  "open a tab outside a task's cage",
+	Doc:      "Opens a terminal in a caged task's checkout, outside its cage. First it answers with the new or changed files that programs there execute by themselves, and opens nothing.",
+	Class:    registry.Write,
+	Scope:    registry.Full,
+	Reach:    registry.ReachAct,
+	Refusals: []refusal.Code{refusal.NotFound, refusal.Ambiguous, refusal.Conflict, refusal.Unsupported, refusal.Busy},
 })
 
 // TaskTabCloseIn are the arguments of task_tab_close.

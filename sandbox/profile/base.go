@@ -143,6 +143,7 @@ func (c *compiler) protect() error {
 	if err != nil {
 		return err
 	}
+	var protected []string
 	for _, name := range paths {
 		if slices.Contains(c.owned, name) {
 			continue
@@ -157,8 +158,9 @@ func (c *compiler) protect() error {
 		if err := c.add(Rule{Path: name, Source: name, Access: ReadOnly, Why: "programs outside the cage obey it"}); err != nil {
 			return err
 		}
+		protected = append(protected, name)
 	}
-	return nil
+	return c.guard(protected)
 }
 
 // unlinked reports whether a path of the checkout exists. A symbolic link in it, or at its end, is a *LinkError.

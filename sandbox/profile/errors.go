@@ -17,11 +17,17 @@ func (e *ExposureError) Error() string {
 	return fmt.Sprintf("cage refused: the rule %s would %s %q; name a narrower path", e.Rule, verb, e.Secret)
 }
 
-// LinkError is a protected path of the checkout that is a symbolic link: what it protects could be replaced, since
-// a link cannot be made read-only.
-type LinkError struct{ Path string }
+// LinkError is a protected path of the checkout that is a symbolic link, or leads through one to what cannot be
+// protected, or has another name that the cage could write. What it protects could be replaced.
+type LinkError struct {
+	Path  string
+	Other string // the other name of the same file; "" for a symbolic link
+}
 
 func (e *LinkError) Error() string {
+	if e.Other != "" {
+		return fmt.Sprintf("cage refused: %q is the same file as %q, and programs outside the cage obey it; replace one of them by a copy", e.Path, e.Other)
+	}
 	return fmt.Sprintf("cage refused: %q is a symbolic link, and programs outside the cage obey what it names; replace it by a file or directory", e.Path)
 }
 

@@ -51,6 +51,8 @@ export interface Tab {
   queued: number;
   /** texts that waited and were not delivered, since their sender might no longer send them */
   dropped?: number;
+  /** runs outside the task's cage; the person opened it so */
+  outside?: boolean;
   /** exit status, once exited and not zero */
   exit?: number;
 }
@@ -389,8 +391,39 @@ export interface CageEditOut {
   can: string[];
   /** tabs that were ended and started again */
   restarted: string[];
-  /** tabs that were ended and could not be started again */
+  /** names of the tasks that it made, or that those made, and that were narrowed with it, since they could do more */
+  narrowed: string[];
+  /** tabs and tasks that were ended and could not be started again */
   failed: string[];
+}
+
+export interface TabOutsideIn {
+  /** caged task: name, project/name, unique prefix, or id */
+  task: string;
+  /** agent to start in it; default: shell */
+  agent?: string;
+  /** name of the tab; default: the agent's id, numbered if taken */
+  name?: string;
+  /** the person has seen the files that programs execute by themselves */
+  seen?: boolean;
+}
+
+export interface ExecutedFile {
+  /** path in the checkout */
+  path: string;
+  /** new, changed, link (not followed), special, nested-git or bare-git (a git that starts there takes its configuration) */
+  change: string;
+}
+
+export interface TabOutsideOut {
+  /** whether the tab was opened; if not, show the files and ask again with seen */
+  opened: boolean;
+  /** the tab, when it was opened */
+  tab?: Tab;
+  /** new or changed files that programs outside the cage execute, or obey, by themselves */
+  files: ExecutedFile[];
+  /** places that could not be looked at; there may be more such files */
+  unseen: string[];
 }
 
 export interface ProjectAddIn {
@@ -842,6 +875,8 @@ export interface Verbs {
   task_restore: { in: TaskRestoreIn; out: TaskOut };
   /** change a task's cage */
   cage_edit: { in: CageEditIn; out: CageEditOut };
+  /** open a tab outside a task's cage */
+  tab_outside: { in: TabOutsideIn; out: TabOutsideOut };
   /** register a git repository as a project */
   project_add: { in: ProjectAddIn; out: ProjectOut };
   /** list projects */
@@ -909,6 +944,7 @@ export const verbs: { readonly [K in VerbName]: { readonly summary: string; read
   task_archive: { summary: "archive a task, keeping all its work", class: "destructive" },
   task_restore: { summary: "bring an archived task back", class: "write" },
   cage_edit: { summary: "change a task's cage", class: "write" },
+  tab_outside: { summary: "open a tab outside a task's cage", class: "write" },
   project_add: { summary: "register a git repository as a project", class: "write" },
   project_list: { summary: "list projects", class: "read" },
   project_settings: { summary: "show or change what new tasks of a project get", class: "write" },

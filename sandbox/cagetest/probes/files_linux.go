@@ -220,6 +220,8 @@ var writes = func() []Probe {
 		needs("/proc/sys/kernel/core_pattern", user(unix.EACCES, row(Files, "what dumps of crashed programs are given to", unix.EROFS, true, setting("/proc/sys/kernel/core_pattern"), false))),
 		needs("/proc/sys/kernel/modprobe", user(unix.EACCES, row(Files, "the kernel's helper for modules", unix.EROFS, true, setting("/proc/sys/kernel/modprobe"), false))),
 		needs("/proc/sys/vm/drop_caches", user(unix.EACCES, row(Files, "the machine's caches", unix.EROFS, true, setting("/proc/sys/vm/drop_caches"), false))),
+		needs("/proc/mtrr", user(unix.EACCES, row(Files, "the kinds of memory", unix.EROFS, true, setting("/proc/mtrr"), false))),
+		needs("/proc/pressure/memory", row(Files, "a watch on the machine's memory", unix.EROFS, false, setting("/proc/pressure/memory"), false)),
 		needs("/proc/irq/default_smp_affinity", user(unix.EACCES, row(Files, "interrupts of the machine", unix.EROFS, true, setting("/proc/irq/default_smp_affinity"), false))),
 	}
 }()
