@@ -7,6 +7,7 @@ import (
 	"termic/app/agent"
 	"termic/app/audit"
 	"termic/app/git"
+	"termic/app/hold"
 	"termic/app/project"
 	"termic/app/registration"
 	"termic/app/settings"
@@ -68,6 +69,8 @@ type Services struct {
 	Book     *grant.Book
 	Clients  *registration.Set
 	Audit    AuditLog
+	Holds    *hold.Holds
+	Policy   *hold.Policy
 	Version  string
 }
 
@@ -92,6 +95,7 @@ func Bind(r *registry.Router, s Services) {
 	s.bindClients(r)
 	s.bindAuthority(r)
 	s.bindAudit(r)
+	s.bindHolds(r)
 	s.bindDoctor(r)
 }
 
