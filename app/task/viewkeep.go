@@ -52,6 +52,10 @@ func (s *Tasks) provedKept(record Record, kept *KeptGit) bool {
 	if err != nil || kept == nil {
 		return false
 	}
+	aside, err := filepath.Glob(filepath.Join(globEscape(dir), viewGit+viewAside+"*"))
+	if err != nil || len(aside) > 0 { // of what is in those, nothing is known
+		return false
+	}
 	now, err := gitview.Fingerprint(filepath.Join(dir, viewGit))
 	return err == nil && now == kept.Print
 }
