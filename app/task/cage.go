@@ -12,6 +12,7 @@ import (
 	"termic/app/agentstate"
 	"termic/app/cage"
 	"termic/app/pty"
+	"termic/app/settings"
 	"termic/app/tab"
 	"termic/registry/ident"
 	"termic/sandbox/capability"
@@ -73,7 +74,7 @@ func (s *Tasks) ensureCage(ctx context.Context, t *task) (*caged, error) {
 	if err != nil {
 		return nil, errors.Join(err, s.State.Release(t.record.ID))
 	}
-	running := &caged{Cage: started, url: url, env: slices.Concat(started.Environ(s.Environ), more, terminalEnvironment(t.record))}
+	running := &caged{Cage: started, url: url, env: slices.Concat(started.Environ(s.Environ()), more, terminalEnvironment(t.record))}
 	if url != "" { // the token is valid at the listener inside the cage, where it has one, else at the host's port
 		running.env = append(running.env, controlEnvironment(s.Credentials.Task(t.record, limit, started.MCP()))...)
 	} else if door := started.MCP(); door != nil {
@@ -174,7 +175,8 @@ func (s *Tasks) dirs(ctx context.Context, record Record, limit capability.Set, u
 		return profile.Dirs{}, nil, err
 	}
 	plan, err := s.State.Prepare(ctx, agentstate.Task{
-		ID: record.ID, Checkout: record.Dir, Agents: []agent.Definition{definition}, Limit: limit, MCPURL: url,
+		ID: record.ID, Checkout: record.Dir, Agents: []agent.Definition{definition}, Limit: limit,
+		MCPURL: url, OlderMCP: s.Settings.Bool(settings.MCPOlder),
 	})
 	if err != nil {
 		return profile.Dirs{}, nil, err
@@ -201,7 +203,7 @@ func variables(env map[string]string) []string {
 
 // home is the person's, by the environment that tabs start from.
 func (s *Tasks) home() (string, error) {
-	where := agent.WhereIn(s.Environ)
+	where := agent.WhereIn(s.Environ())
 	if where.Home != "" {
 		return where.Home, nil
 	}
