@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime"
+	"sync"
 
 	"termic/app/agentstate"
 	"termic/app/audit"
@@ -124,7 +125,7 @@ func open(ctx context.Context, s *store.Store, log *audit.Log, o Options) (*app,
 	}
 	a.tasks, err = task.Open(ctx, task.Tools{
 		Store: s, Projects: projects, Agents: known.Set, Settings: set, Credentials: a.endpoint, Machine: cage.NewMachine(o.Stage), State: a.state,
-		Environ: environment.Environ, CLI: o.CLI, Log: o.Log,
+		Environ: environment.Environ, CLI: o.CLI, Blank: grant.Blank, Log: o.Log,
 	})
 	if err != nil {
 		return nil, err
@@ -166,6 +167,10 @@ func (a *app) serve(ctx context.Context) error {
 		}
 	}()
 	defer a.tasks.Stop()
+	saved, saving := make(chan struct{}), sync.WaitGroup{}
+	saving.Go(func() { a.tasks.SaveLayouts(saved) })
+	defer saving.Wait()
+	defer close(saved)
 	defer a.endpoint.Off()
 	token := grant.NewToken()
 	a.book.Keep(token)

@@ -1,6 +1,8 @@
 package app
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -327,6 +329,28 @@ func freePort(t *testing.T) int {
 	return l.Addr().(*net.TCPAddr).Port
 }
 
+func TestAnAddressIsConfirmedOnlyForWhoIsRegisteredThere(t *testing.T) {
+	r, home := newClientRig(t)
+	r.refused(refusal.NotPermitted, "client_connect", `{"client":"codex","url":%q}`, r.url())
+	r.must("client_add", `{"client":"codex"}`)
+	for _, url := range []string{r.url(), ""} {
+		held := r.must("client_connect", `{"client":"codex","url":%q}`, url)
+		sum := sha256.Sum256([]byte(r.secret("clients/codex.token")))
+		if held["url"] != r.url() || held["token_sha256"] != hex.EncodeToString(sum[:]) {
+			t.Errorf("%v", held)
+		}
+	}
+	for _, url := range []string{"http://127.0.0.1:1/mcp", r.url() + "/", strings.ToUpper(r.url())} {
+		r.refused(refusal.NotPermitted, "client_connect", `{"client":"codex","url":%q}`, url)
+	}
+	r.must("settings_set", `{"key":"mcp.enabled","value":"false"}`)
+	r.refused(refusal.Unavailable, "client_connect", `{"client":"codex"}`)
+	r.must("settings_set", `{"key":"mcp.enabled","value":"true"}`)
+	put(t, "x = = 1", home, ".codex", "config.toml")
+	r.refused(refusal.Conflict, "client_remove", `{"client":"codex"}`)
+	r.refused(refusal.NotPermitted, "client_connect", `{"client":"codex","url":%q}`, r.url())
+}
+
 func TestNamesOfOtherClients(t *testing.T) {
 	r, _ := newClientRig(t)
 	for name, code := range map[string]refusal.Code{
@@ -362,7 +386,7 @@ func fakeClaude(t *testing.T, dir string, spoil bool) {
 	t.Helper()
 	value := `$6`
 	if spoil {
-		value = `"spoilt"`
+		value = `{\"type\":\"http\"}`
 	}
 	script := `#!/bin/sh
 case "$2" in

@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"termic/app/git"
+	"termic/sandbox/cagetest"
 )
 
 // rig is one project of a person, one caged task in it, and the agent in that task's cage: the agent's git runs on
@@ -50,7 +51,7 @@ func TestMain(m *testing.M) {
 		if err := os.WriteFile(filepath.Join(home, ".gitconfig"), []byte(config), 0o600); err != nil {
 			panic(err)
 		}
-		return m.Run()
+		return cagetest.Run(m)
 	}())
 }
 

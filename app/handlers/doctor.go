@@ -133,7 +133,7 @@ func (s Services) endpointCheck() verbs.Check {
 	case why == "":
 		return verbs.Check{Name: "endpoint", State: "off", Evidence: "switched off", Remedy: "termic settings set mcp.enabled true"}
 	}
-	return verbs.Check{Name: "endpoint", State: "failed", Evidence: why, Remedy: "free the port, then: termic settings set mcp.enabled true; or set mcp.port to another and register your clients again"}
+	return verbs.Check{Name: "endpoint", State: "failed", Evidence: why, Remedy: "free the port, then: termic settings set mcp.enabled true; or move to another with its clients: termic client refresh --port N"}
 }
 
 // olderChecks names the clients that could not connect because of their revision.

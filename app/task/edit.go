@@ -131,6 +131,9 @@ func (s *Tasks) exchangeCage(ctx context.Context, t *task, before, next Record) 
 	saved, err := s.save(t, func(r *Record) {
 		r.Mode, r.MCP, r.Projects = next.Mode, next.MCP, next.Projects
 		r.Hosts, r.Read, r.Write, r.Env = next.Hosts, next.Read, next.Write, next.Env
+		if r.Mode.Caged() {
+			r.Bypass = false // it was said for a task without a cage, and does not come back with the next change
+		}
 	})
 	edited := Edited{Record: saved, Failed: map[string]error{}}
 	for _, tab := range tabs { // with the old record, when the new one could not be saved
