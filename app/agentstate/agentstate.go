@@ -156,6 +156,9 @@ func (k *Keeper) Prepare(ctx context.Context, t Task) (_ Plan, err error) {
 		return Plan{}, err
 	}
 	b.toolchains()
+	if err := b.size(); err != nil {
+		return Plan{}, err
+	}
 	return b.finish()
 }
 
