@@ -3,7 +3,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help setup build run test check demo bench soak fuzz test-clients clean
+.PHONY: help setup build run test check demo bench soak fuzz mutants test-clients clean
 
 help: ## say what there is
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -41,6 +41,10 @@ soak: build ## run for a long time and watch what grows
 fuzz: ## each fuzz target for FUZZTIME (10s)
 	@build/setup.sh go node
 	@build/fuzz.sh
+
+mutants: ## remove each check of the authority in turn: its tests must notice (about 15 minutes)
+	@build/setup.sh git go
+	@build/mutants.sh
 
 test-clients: ## try real agent programs (fetches some 400 MB the first time, 1.1 GB on disk)
 	@build/setup.sh git go node

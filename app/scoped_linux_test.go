@@ -2,6 +2,7 @@ package app
 
 import (
 	"fmt"
+	"os/exec"
 	"regexp"
 	"strings"
 	"testing"
@@ -96,26 +97,26 @@ func TestTheOrchestratorIsRefusedOnEachAxis(t *testing.T) {
 	status := r.must("task_status", `{"task":"outsider"}`)
 	id := status["task"].(map[string]any)["id"].(string)
 	r.refusedInside("lead", map[string]string{
-		`task_new {"name":"x1","cage":"off"}`:                         "exceeds_grant",
-		`task_new {"name":"x2","cage":"enforce-fs"}`:                  "exceeds_grant",
-		`task_new {"name":"x3","hosts":["evil.example.org:443"]}`:     "exceeds_grant",
-		`task_new {"name":"x4","read":["/srv"]}`:                      "exceeds_grant",
-		`task_new {"name":"x5","write":["/srv"]}`:                     "exceeds_grant",
-		`task_new {"name":"x6","env":["AWS_SECRET_ACCESS_KEY"]}`:      "exceeds_grant",
-		`task_new {"name":"x7","projects":["other"]}`:                 "not_found",
-		`task_new {"name":"x8","project":"other"}`:                    "not_found",
-		`task_new {"name":"x9","live":true}`:                          "not_permitted",
-		`task_new {"name":"x10","base":"refs/heads/secret"}`:          "not_found",
-		`task_new {"name":"X 11"}`:                                    "bad_input",
-		`task_send {"task":"outsider","text":"touch owned"}`:          "not_found",
-		fmt.Sprintf(`task_send {"task":%q,"text":"touch owned"}`, id): "not_found",
-		fmt.Sprintf(`task_log {"task":%q}`, id):                       "not_found",
-		fmt.Sprintf(`task_diff {"task":%q}`, id):                      "not_found",
-		fmt.Sprintf(`task_status {"task":%q}`, id):                    "not_found",
-		`task_tab_close {"task":"lead","tab":"test"}`:                 "not_permitted",
-		`task_archive {"task":"lead"}`:                                "unknown tool",
-		`cage_edit {"task":"lead","cage":"off"}`:                      "unknown tool",
-		`settings_set {"key":"mcp.enabled","value":"true"}`:           "unknown tool",
+		`task_new {"name":"x1","cage":"off"}`:                               "exceeds_grant",
+		`task_new {"name":"x2","cage":"enforce-fs"}`:                        "exceeds_grant",
+		`task_new {"name":"x3","hosts":["evil.example.org:443"]}`:           "exceeds_grant",
+		`task_new {"name":"x4","read":["/srv"]}`:                            "exceeds_grant",
+		`task_new {"name":"x5","write":["/srv"]}`:                           "exceeds_grant",
+		`task_new {"name":"x6","env":["AWS_SECRET_ACCESS_KEY"]}`:            "exceeds_grant",
+		`task_new {"name":"x7","projects":["other"]}`:                       "not_found",
+		`task_new {"name":"x8","project":"other"}`:                          "not_found",
+		`task_new {"name":"x9","live":true}`:                                "not_permitted",
+		`task_new {"agent":"test","name":"x10","base":"refs/heads/secret"}`: "not_found",
+		`task_new {"agent":"test","name":"X11"}`:                            "bad_input",
+		`task_send {"task":"outsider","text":"touch owned"}`:                "not_found",
+		fmt.Sprintf(`task_send {"task":%q,"text":"touch owned"}`, id):       "not_found",
+		fmt.Sprintf(`task_log {"task":%q}`, id):                             "not_found",
+		fmt.Sprintf(`task_diff {"task":%q}`, id):                            "not_found",
+		fmt.Sprintf(`task_status {"task":%q}`, id):                          "not_found",
+		`task_tab_close {"task":"lead","tab":"test"}`:                       "not_permitted",
+		`task_archive {"task":"lead"}`:                                      "unknown tool",
+		`cage_edit {"task":"lead","cage":"off"}`:                            "unknown tool",
+		`settings_set {"key":"mcp.enabled","value":"true"}`:                 "unknown tool",
 	})
 	if got := r.tell("lead", `call task_new {"name":"twin","agent":"test","hosts":["api.example.com:443"],"mcp":false}`); toolError.MatchString(got) {
 		t.Errorf("twin: %s\nlog:\n%s", got, r.log)
@@ -148,5 +149,33 @@ func TestAWidenedWorkerIsOutOfReach(t *testing.T) {
 	}
 	if got := r.tell("lead", `let s = call task_status {"task":"w1"}`, `say sees $s.task.name`); !strings.Contains(got, "sees w1") || strings.Contains(got, "person.example.org") {
 		t.Errorf("%s", got)
+	}
+}
+
+// TestTheBaseOfAScopedCallerIsItsOwn: the default branch and its own branches; another's branch or commit is answered
+// like one that is not there.
+func TestTheBaseOfAScopedCallerIsItsOwn(t *testing.T) {
+	r := orchestra(t, `,"mcp":true`)
+	runGit(t, "-C", r.repo, "checkout", "-q", "-b", "secret")
+	runGit(t, "-C", r.repo, "commit", "-q", "--allow-empty", "-m", "secret")
+	out, err := exec.Command("git", "-C", r.repo, "rev-parse", "secret").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	commit := strings.TrimSpace(string(out))
+	runGit(t, "-C", r.repo, "checkout", "-q", "main")
+	seen := r.refusedInside("lead", map[string]string{
+		`task_new {"agent":"test","name":"s1","base":"secret"}`:                    "not_found",
+		`task_new {"agent":"test","name":"s2","base":"refs/heads/secret"}`:         "not_found",
+		fmt.Sprintf(`task_new {"agent":"test","name":"s3","base":%q}`, commit):     "not_found",
+		fmt.Sprintf(`task_new {"agent":"test","name":"s4","base":%q}`, commit[:8]): "not_found",
+		`task_new {"agent":"test","name":"s5","base":"no-such-branch"}`:            "not_found",
+		`task_new {"agent":"test","name":"s6","base":"HEAD~0"}`:                    "not_found",
+	})
+	if n := strings.Count(seen, "no such branch or commit"); n != 6 {
+		t.Errorf("%d of 6 answers are the same: %s", n, seen)
+	}
+	if got := r.tell("lead", `call task_new {"agent":"test","name":"d1","base":"main","mcp":false}`, `call task_new {"agent":"test","name":"d2","base":"termic/lead","mcp":false}`); toolError.MatchString(got) {
+		t.Errorf("twin: %s\nlog:\n%s", got, r.log)
 	}
 }

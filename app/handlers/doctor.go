@@ -11,6 +11,7 @@ import (
 	"termic/app/shellenv"
 	"termic/registry"
 	"termic/registry/verbs"
+	"termic/sandbox/capability"
 )
 
 func (s Services) bindDoctor(r *registry.Router) { bind(r, verbs.Doctor, s.doctor) }
@@ -27,6 +28,7 @@ func (s Services) doctor(ctx context.Context, _ registry.Call, _ verbs.None) (ve
 	checks = append(checks, s.auditCheck())
 	checks = append(checks, s.endpointCheck())
 	checks = append(checks, s.olderChecks()...)
+	checks = append(checks, s.cageChecks()...)
 	checks = append(checks, s.agentChecks(ctx)...)
 	return verbs.DoctorOut{Checks: checks}, nil
 }
@@ -131,7 +133,7 @@ func (s Services) endpointCheck() verbs.Check {
 	case why == "":
 		return verbs.Check{Name: "endpoint", State: "off", Evidence: "switched off", Remedy: "termic settings set mcp.enabled true"}
 	}
-	return verbs.Check{Name: "endpoint", State: "failed", Evidence: why, Remedy: "free the port, then: termic settings set mcp.enabled true; or set mcp.port to another and register your clients again"}
+	return verbs.Check{Name: "endpoint", State: "failed", Evidence: why, Remedy: "free the port, then: termic settings set mcp.enabled true; or move to another with its clients: termic client refresh --port N"}
 }
 
 // olderChecks names the clients that could not connect because of their revision.
@@ -143,6 +145,22 @@ func (s Services) olderChecks() []verbs.Check {
 			Evidence: fmt.Sprintf("%s speaks an older revision of MCP (%s) and was refused", client.Name, cmp.Or(client.Revision, "it does not say which")),
 			Remedy:   "update it or switch MCP 2026-07-28 on in it; where neither can be done: termic settings set mcp.older_clients true",
 		})
+	}
+	return checks
+}
+
+// cageChecks says which cages this machine has: those that it could make and prove.
+func (s Services) cageChecks() []verbs.Check {
+	var checks []verbs.Check
+	for _, mode := range []capability.Mode{capability.Monitor, capability.EnforceFS, capability.Enforce} {
+		check := verbs.Check{Name: "cage " + mode.String(), State: "ok", Evidence: "one was made and proved here"}
+		if err := s.Tasks.Machine.Check(mode); err != nil {
+			check.State, check.Evidence = "off", err.Error()
+			if no := caged(err); no != nil {
+				check.Evidence, check.Remedy = no.Reason, no.Remedy
+			}
+		}
+		checks = append(checks, check)
 	}
 	return checks
 }

@@ -162,7 +162,7 @@ func TestContradictionsAreNamed(t *testing.T) {
 		{"a command that is built in", result[nothing](func(v *registry.Verb) { v.CLI.Path = "help me" }), "is built in"},
 		{"raw that is no text", result[struct {
 			A int `json:"a" jsonschema:"a" cli:"raw"`
-		}](nil), "raw or text but no string"},
+		}](nil), "raw but no string"},
 		{"raw twice", result[struct {
 			A string `json:"a" jsonschema:"a" cli:"raw"`
 			B string `json:"b" jsonschema:"b" cli:"raw"`
