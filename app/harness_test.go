@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"log/slog"
 	"os"
 	"os/exec"
@@ -54,7 +55,9 @@ type rig struct {
 	log     *bytes.Buffer
 	environ []string
 	stop    func() error
-	lines   int // that were run in shells of cages
+	// terminal is given to the app at its next start; nil: it has none.
+	terminal io.ReadWriter
+	lines    int // that were run in shells of cages
 }
 
 // newRig starts an app on a fresh data directory, with a repository as project "demo" and the scripted agent
@@ -124,7 +127,7 @@ func (r *rig) start() {
 	ended := make(chan error, 1)
 	go func() {
 		ended <- Run(ctx, Options{
-			DataDir: r.dir, Environ: r.environ, CLI: "/nonexistent/termic", Stage: testStage, Version: "test",
+			DataDir: r.dir, Environ: r.environ, CLI: "/nonexistent/termic", Stage: testStage, Version: "test", Terminal: r.terminal,
 			Log:   slog.New(slog.NewTextHandler(&lockedWriter{w: r.log}, nil)),
 			Ready: func(string, string) { close(ready) },
 		})

@@ -64,7 +64,7 @@ var layers = []struct {
 	{"termic/build/bench/endpoint", []string{"termic/app/audit", "termic/mcpserver", "termic/registry", "termic/registry/grant", "termic/registry/ident", "termic/registry/verbs", "termic/sandbox/capability"}, "the benched endpoint has everything of a call but the task"},
 	{"termic/build", []string{"termic/build/rig"}, "tools of the build use the built programs, not the app's packages"},
 	{"termic/testdata", nil, "test programs stand alone"},
-	{"termic", []string{"termic/app", "termic/app/cli", "termic/app/store", "termic/registry/verbs"}, "main only starts things"},
+	{"termic", []string{"termic/app", "termic/app/cli", "termic/app/store", "termic/app/task", "termic/registry/verbs"}, "main only starts things"},
 }
 
 func TestImportsRunOneWay(t *testing.T) {
