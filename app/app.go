@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"runtime"
 	"slices"
+	"sync"
 
 	"termic/app/agentstate"
 	"termic/app/audit"
@@ -33,8 +34,10 @@ import (
 type Options struct {
 	// DataDir is the directory of all data, absolute.
 	DataDir string
-	// Environ is what new tabs start from.
+	// Environ is what the app was started with; new tabs start from it, or from what the login shell makes of it.
 	Environ []string
+	// LoginShell says that an app started like this one wants the login shell's, unless the setting says otherwise.
+	LoginShell bool
 	// CLI is the path of the termic program, for tabs.
 	CLI string
 	// Stage is the path of the stage program, which makes cages.
@@ -95,6 +98,8 @@ func open(ctx context.Context, s *store.Store, log *audit.Log, o Options) (*app,
 	if err != nil {
 		return nil, err
 	}
+	environment := openEnvironment(ctx, set, o, o.Log)
+	o.Environ = environment.Environ()
 	known, err := openAgents(s, o.Environ)
 	if err != nil {
 		return nil, err
@@ -119,7 +124,7 @@ func open(ctx context.Context, s *store.Store, log *audit.Log, o Options) (*app,
 	if err != nil {
 		return nil, err
 	}
-	a.state, err = agentstate.Open(agentstate.Options{Dir: cages, Environ: o.Environ, Log: o.Log, Untrusted: func() []string {
+	a.state, err = agentstate.Open(agentstate.Options{Dir: cages, Environ: environment.Environ, Log: o.Log, Untrusted: func() []string {
 		return []string{s.Dir(), task.Checkouts(s, set)}
 	}})
 	if err != nil {
@@ -127,7 +132,7 @@ func open(ctx context.Context, s *store.Store, log *audit.Log, o Options) (*app,
 	}
 	a.tasks, err = task.Open(ctx, task.Tools{
 		Store: s, Projects: projects, Agents: known.Set, Settings: set, Credentials: a.endpoint, Machine: cage.NewMachine(o.Stage), State: a.state,
-		Environ: o.Environ, CLI: o.CLI, Log: o.Log,
+		Environ: environment.Environ, CLI: o.CLI, Blank: grant.Blank, Log: o.Log,
 	})
 	if err != nil {
 		return nil, err
@@ -141,7 +146,7 @@ func open(ctx context.Context, s *store.Store, log *audit.Log, o Options) (*app,
 	a.holds = hold.New(policy, 0)
 	a.router.HoldWith(a.holds)
 	handlers.Bind(a.router, handlers.Services{
-		Projects: projects, Tasks: a.tasks, Agents: known, Settings: set, Endpoint: a.endpoint, Streams: a.streams, Clients: outside,
+		Projects: projects, Tasks: a.tasks, Agents: known, Settings: set, Endpoint: a.endpoint, Streams: a.streams, Clients: outside, Environment: environment,
 		Store: s, Git: g, Book: book, Version: o.Version, Audit: auditLog{log, s}, Holds: a.holds, Policy: policy,
 	})
 	if missing := a.router.Unbound(); len(missing) > 0 {
@@ -180,6 +185,10 @@ func (a *app) serve(ctx context.Context) error {
 		}
 	}()
 	defer a.tasks.Stop()
+	saved, saving := make(chan struct{}), sync.WaitGroup{}
+	saving.Go(func() { a.tasks.SaveLayouts(saved) })
+	defer saving.Wait()
+	defer close(saved)
 	defer a.endpoint.Off()
 	token := grant.NewToken()
 	a.book.Keep(token)

@@ -1,6 +1,8 @@
 package app
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -113,6 +115,15 @@ func TestRegistrationsSurviveARestartAndACrash(t *testing.T) {
 	listed := fmt.Sprint(r.must("client_list", `{}`))
 	if !strings.Contains(listed, "mine") || r.entryOf("gemini") != "current" || r.entryOf("mine") != "manual" {
 		t.Errorf("after a restart: %s", listed)
+	}
+	r.must("settings_set", `{"key":"mcp.enabled","value":"false"}`)
+	if err := r.stop(); err != nil {
+		t.Fatal(err)
+	}
+	put(t, after, r.dir, "clients", "mine.token") // as a crash leaves it
+	r.start()
+	if r.secret("clients/mine.token") != "" {
+		t.Error("a token of a run that crashed is still there")
 	}
 }
 
@@ -262,7 +273,9 @@ func TestABrokenConfigurationIsRefusedWithItsPlace(t *testing.T) {
 	r.must("client_add", `{"client":"codex"}`)
 	token := r.secret("clients/codex.token")
 	put(t, broken, config)
-	r.refused(refusal.Conflict, "client_remove", `{"client":"codex"}`)
+	if no := r.refused(refusal.Conflict, "client_remove", `{"client":"codex"}`); !strings.Contains(no.Reason, "token has ended") {
+		t.Errorf("%v", no)
+	}
 	if discover(t, r.url(), token) != http.StatusUnauthorized || r.secret("clients/codex.token") != "" {
 		t.Error("the token lives on")
 	}
@@ -327,6 +340,28 @@ func freePort(t *testing.T) int {
 	return l.Addr().(*net.TCPAddr).Port
 }
 
+func TestAnAddressIsConfirmedOnlyForWhoIsRegisteredThere(t *testing.T) {
+	r, home := newClientRig(t)
+	r.refused(refusal.NotPermitted, "client_connect", `{"client":"codex","url":%q}`, r.url())
+	r.must("client_add", `{"client":"codex"}`)
+	for _, url := range []string{r.url(), ""} {
+		held := r.must("client_connect", `{"client":"codex","url":%q}`, url)
+		sum := sha256.Sum256([]byte(r.secret("clients/codex.token")))
+		if held["url"] != r.url() || held["token_sha256"] != hex.EncodeToString(sum[:]) {
+			t.Errorf("%v", held)
+		}
+	}
+	for _, url := range []string{"http://127.0.0.1:1/mcp", r.url() + "/", strings.ToUpper(r.url())} {
+		r.refused(refusal.NotPermitted, "client_connect", `{"client":"codex","url":%q}`, url)
+	}
+	r.must("settings_set", `{"key":"mcp.enabled","value":"false"}`)
+	r.refused(refusal.Unavailable, "client_connect", `{"client":"codex"}`)
+	r.must("settings_set", `{"key":"mcp.enabled","value":"true"}`)
+	put(t, "x = = 1", home, ".codex", "config.toml")
+	r.refused(refusal.Conflict, "client_remove", `{"client":"codex"}`)
+	r.refused(refusal.NotPermitted, "client_connect", `{"client":"codex","url":%q}`, r.url())
+}
+
 func TestNamesOfOtherClients(t *testing.T) {
 	r, _ := newClientRig(t)
 	for name, code := range map[string]refusal.Code{
@@ -362,7 +397,7 @@ func fakeClaude(t *testing.T, dir string, spoil bool) {
 	t.Helper()
 	value := `$6`
 	if spoil {
-		value = `"spoilt"`
+		value = `{\"type\":\"http\"}`
 	}
 	script := `#!/bin/sh
 case "$2" in

@@ -126,7 +126,7 @@ func (e *endpoint) start(ctx context.Context, port int) error {
 		e.stop(why)
 		e.waitForPort(port)
 		return refusal.New(refusal.Unavailable, why+", so the endpoint does not serve",
-			"free the port, and it serves again within seconds; or set mcp.port to another and register your clients again").Because(err)
+			"free the port, and it serves again within seconds; or move to another with its clients: termic client refresh --port N").Because(err)
 	}
 	if err := e.advertise(int(address.Port())); err != nil {
 		e.stop("its token could not be written")

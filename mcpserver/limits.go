@@ -6,6 +6,9 @@ const (
 	// maxBody is 4 MiB: the longest argument is a prompt of 1 MiB (task_new, task_send), and JSON writes text
 	// that is not ASCII in at most three times its bytes when a client escapes all of it.
 	maxBody = 4 << 20
+	// usualBody is up to which length room is made for a body before it has come, 64 KiB: more than almost any has, and
+	// little enough to be given on a stranger's word.
+	usualBody = 64 << 10
 	// maxHeader is what a request line and its headers may take, 16 KiB: the longest that clients send are
 	// some hundred bytes. net/http answers 431 beyond it.
 	maxHeader = 16 << 10

@@ -54,6 +54,9 @@ func (p *reply) readBody(r *http.Request) (body []byte, status int) {
 	}
 	_ = p.control.SetReadDeadline(time.Now().Add(bodyTimeout))
 	var buffer bytes.Buffer
+	if r.ContentLength <= usualBody {
+		buffer.Grow(int(max(r.ContentLength, 0)) + bytes.MinRead)
+	}
 	_, err := buffer.ReadFrom(http.MaxBytesReader(p.w, r.Body, maxBody))
 	var tooLarge *http.MaxBytesError
 	switch {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 )
@@ -222,11 +223,16 @@ func TestAStreamIsCarriedMessageByMessage(t *testing.T) {
 func TestAnAnswerThatIsNoneIsAnError(t *testing.T) {
 	app := newFakeApp(t)
 	k := newTalk(t, app.client())
+	elsewhere := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = io.WriteString(w, `{"jsonrpc":"2.0","id":1,"result":{}}`)
+	}))
+	defer elsewhere.Close()
 	for name, answer := range map[string]func(w http.ResponseWriter){
 		"too many requests": func(w http.ResponseWriter) { w.WriteHeader(http.StatusTooManyRequests) },
 		"a page":            func(w http.ResponseWriter) { _, _ = io.WriteString(w, "<html>") },
 		"a redirect": func(w http.ResponseWriter) {
-			w.Header().Set("Location", "http://127.0.0.1:1/mcp")
+			w.Header().Set("Location", elsewhere.URL)
 			w.WriteHeader(http.StatusTemporaryRedirect)
 		},
 		"no JSON": func(w http.ResponseWriter) {

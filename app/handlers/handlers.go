@@ -68,10 +68,12 @@ type Services struct {
 	Git      *git.Git
 	Book     *grant.Book
 	Clients  *registration.Set
-	Audit    AuditLog
-	Holds    *hold.Holds
-	Policy   *hold.Policy
-	Version  string
+	// Environment is what tabs start from.
+	Environment Environment
+	Audit       AuditLog
+	Holds       *hold.Holds
+	Policy      *hold.Policy
+	Version     string
 }
 
 // AuditLog is the audit log, to read.
@@ -82,6 +84,15 @@ type AuditLog interface {
 	Newest() (uint64, <-chan struct{})
 	// Verify looks the whole log through.
 	Verify() (audit.Report, error)
+}
+
+// Environment is what new tabs start from.
+type Environment interface {
+	// Apply makes the setting true, asking the login shell anew where it says so. The error is a refusal; what was had is then
+	// still in use.
+	Apply(ctx context.Context) error
+	// State tells which shell it is from, "" for the app's own, and why asking that shell did not work.
+	State() (shell string, problem error)
 }
 
 // Bind gives every verb of the router its handler.

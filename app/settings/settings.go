@@ -19,6 +19,7 @@ const (
 	DefaultAgent = "agents.default"
 	CheckoutsDir = "checkouts.dir"
 	Scrollback   = "terminal.scrollback"
+	Environment  = "terminal.environment"
 )
 
 // Setting is one setting: what it is called, what it does, and which values it takes.
@@ -35,6 +36,7 @@ var all = []Setting{
 	{MCPOlder, "false", "serve clients that speak only MCP 2025-11-25 or 2025-06-18 too; without it they are told which revision to use", isBool},
 	{DefaultAgent, "claude", "agent that new tasks start unless told otherwise", notEmpty},
 	{CheckoutsDir, "", "directory of new tasks' checkouts; empty: beside the data directory", isDir},
+	{Environment, "auto", "what new tabs start from: login (what your login shell's files make), own (what the app was started with), auto (login in the window, own with termic serve). Setting it asks the login shell again", isEnvironment},
 	{Scrollback, "10000", "lines kept above the screen of each new tab", isScrollback},
 }
 
@@ -138,6 +140,13 @@ func isPort(value string) error {
 	// Ports below 1024 need rights that the app must not have.
 	if n, err := strconv.Atoi(value); err != nil || n != 0 && (n < 1024 || n > 65535) {
 		return fmt.Errorf("is 0 or a port from 1024 to 65535")
+	}
+	return nil
+}
+
+func isEnvironment(value string) error {
+	if value != "auto" && value != "login" && value != "own" {
+		return fmt.Errorf("is auto, login or own")
 	}
 	return nil
 }

@@ -33,7 +33,7 @@ var dropped = []string{
 // environment returns the whole environment of a new tab outside any cage, and the address of the control plane that is
 // in it. A task without a cage has a full token of its own; no token is ever given to a tab beside a cage.
 func (s *Tasks) environment(record Record) (env []string, url string) {
-	env = slices.DeleteFunc(slices.Clone(s.Environ), func(entry string) bool {
+	env = slices.DeleteFunc(s.Environ(), func(entry string) bool {
 		name, _, ok := strings.Cut(entry, "=")
 		return !ok || isDropped(name)
 	})

@@ -47,6 +47,14 @@ func (l *load) connect(n int) error {
 	return nil
 }
 
+// once makes one call and returns the body of its answer.
+func (l *load) once() ([]byte, error) {
+	if err := l.connect(1); err != nil {
+		return nil, err
+	}
+	return l.conns[0].ask(l.request)
+}
+
 // run asks over n connections at once for some time and returns how long each call took, in microseconds.
 func (l *load) run(n int, length time.Duration) ([]int64, error) {
 	if err := l.connect(n); err != nil {

@@ -47,3 +47,18 @@ func TestQuantilesAndRatios(t *testing.T) {
 		t.Errorf("of nothing: %v", got)
 	}
 }
+
+func TestSeries(t *testing.T) {
+	var s series
+	if s.perSecond() != 0 || s.quantile(0.5) != 0 {
+		t.Error("nothing was called, and it took time")
+	}
+	s.add(2, []int64{1000, 2000, 3000, 123456})
+	s.add(2, []int64{1000, 2000})
+	if got := s.perSecond(); got != 1.5 {
+		t.Errorf("%v calls a second", got)
+	}
+	if p50, p99 := s.quantile(0.5), s.quantile(0.99); p50 != 2 || p99 != 123 {
+		t.Errorf("p50 %v, p99 %v", p50, p99)
+	}
+}

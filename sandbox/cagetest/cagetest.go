@@ -36,13 +36,16 @@ var programs struct {
 	err     error
 }
 
-// Main runs the tests of a package and removes the programs that they had built. It is for TestMain.
-func Main(m *testing.M) {
+// Main runs the tests of a package, removes the programs that they had built, and exits. It is for TestMain.
+func Main(m *testing.M) { os.Exit(Run(m)) }
+
+// Run is Main for a TestMain that has more to do at its end: it returns the exit code.
+func Run(m *testing.M) int {
 	status := m.Run()
 	if programs.dir != "" && os.Getenv(BinVar) == "" {
 		_ = os.RemoveAll(programs.dir)
 	}
-	os.Exit(status)
+	return status
 }
 
 // Bin returns a directory that anyone may read with the programs stage and hostile, as they are shipped: static.
@@ -181,6 +184,12 @@ const patience = time.Minute
 // Run runs a program in the cage, in the checkout, without a terminal.
 func (m *Machine) Run(t testing.TB, cage *launch.Cage, argv ...string) Outcome {
 	t.Helper()
+	return m.RunEnv(t, cage, m.Env(), argv...)
+}
+
+// RunEnv is Run with another environment than Env.
+func (m *Machine) RunEnv(t testing.TB, cage *launch.Cage, env []string, argv ...string) Outcome {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	r, w, err := os.Pipe()
@@ -188,7 +197,7 @@ func (m *Machine) Run(t testing.TB, cage *launch.Cage, argv ...string) Outcome {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	p, err := cage.Spawn(ctx, launch.Command{Argv: argv, Env: m.Env(), Dir: m.Checkout}, nil, w, w)
+	p, err := cage.Spawn(ctx, launch.Command{Argv: argv, Env: env, Dir: m.Checkout}, nil, w, w)
 	_ = w.Close()
 	if err != nil {
 		t.Fatalf("%q: %v", argv, err)
@@ -206,14 +215,20 @@ func (m *Machine) Run(t testing.TB, cage *launch.Cage, argv ...string) Outcome {
 	return Outcome{Code: exit.Code, Output: string(output)}
 }
 
-// Outside runs a program in the checkout, outside any cage.
+// OutsideRun runs a program in the checkout, outside any cage.
 func (m *Machine) OutsideRun(t testing.TB, argv ...string) Outcome {
+	t.Helper()
+	return m.OutsideEnv(t, m.Env(), argv...)
+}
+
+// OutsideEnv is OutsideRun with another environment than Env.
+func (m *Machine) OutsideEnv(t testing.TB, env []string, argv ...string) Outcome {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	var output bytes.Buffer
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
-	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = m.Checkout, m.Env(), &output, &output
+	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = m.Checkout, env, &output, &output
 	if err := cmd.Run(); cmd.ProcessState == nil {
 		t.Fatalf("%q: %v", argv, err)
 	}

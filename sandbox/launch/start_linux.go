@@ -112,10 +112,11 @@ func newStarter(ctx context.Context, program string, plan linuxcage.Plan) (*star
 		return nil, err
 	}
 	defer words.Close()
-	// Nothing of the app's environment; one thread for Go code is quicker to start. Its own process group: whatever of the
-	// stage is left can be found by it.
+	// Nothing of the app's environment. Two threads for Go code: one waits for requests, and a process that ends is told of
+	// by the other at once; each more takes memory and time. Its own process group: whatever of the stage is left can be
+	// found by it.
 	s.outer, err = os.StartProcess(program, []string{"stage", plan.Mode.String()}, &os.ProcAttr{
-		Dir: "/", Env: []string{"GOMAXPROCS=1"}, Files: []*os.File{null, null, words, theirs}, Sys: &syscall.SysProcAttr{Setpgid: true}})
+		Dir: "/", Env: []string{"GOMAXPROCS=2"}, Files: []*os.File{null, null, words, theirs}, Sys: &syscall.SysProcAttr{Setpgid: true}})
 	if err != nil {
 		_, _ = conn.Close(), s.stderr.Close()
 		return nil, err

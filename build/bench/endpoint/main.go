@@ -8,8 +8,6 @@ import (
 	"flag"
 	"fmt"
 	"log/slog"
-	"net/http"
-	_ "net/http/pprof"
 	"os"
 	"path/filepath"
 
@@ -26,11 +24,7 @@ import (
 func main() {
 	grants := flag.Int("grants", 1, "live grants")
 	dir := flag.String("dir", "", "directory of the audit log")
-	profile := flag.String("profile", "", "address of the profiler")
 	flag.Parse()
-	if *profile != "" {
-		go func() { _ = http.ListenAndServe(*profile, nil) }()
-	}
 	if err := serve(*dir, *grants); err != nil {
 		fmt.Fprintln(os.Stderr, "endpoint:", err)
 		os.Exit(1)
@@ -106,4 +100,6 @@ func (world) Tasks() []grant.Task {
 type host struct{ book *grant.Book }
 
 // Caller implements mcpserver.Auth.
-func (h host) Caller(token string) (registry.Caller, bool) { return h.book.Caller(grant.HostPort, token) }
+func (h host) Caller(token string) (registry.Caller, bool) {
+	return h.book.Caller(grant.HostPort, token)
+}

@@ -28,6 +28,8 @@ export interface TaskNewIn {
   env?: string[];
   /** first prompt for the agent, delivered when it is ready */
   prompt?: string;
+  /** start the agent with its own permission questions off although no cage holds it; only the person may. In a cage they are off anyway */
+  bypass?: boolean;
   /** work in the project's own checkout; only the person may */
   live?: boolean;
   /** repeating the call with the same key and arguments within ten minutes returns the first outcome */
@@ -76,6 +78,8 @@ export interface Task {
   agent: string;
   /** mode of its cage */
   cage: "off" | "monitor" | "enforce-fs" | "enforce";
+  /** its agent's own permission questions are off although no cage holds it */
+  bypass?: boolean;
   /** whether a caged agent of the task may use the control plane */
   mcp: boolean;
   /** ids of the projects besides its own that its agent may create tasks in */
@@ -198,6 +202,8 @@ export interface TaskStatusOut {
   task: Task;
   /** what the task can touch on this machine, in words */
   can: string[];
+  /** what its running cage has of its agent's login, the person's caches and tools, and what it lacks, in words */
+  notes?: string[];
   /** what the caller may do; only when a task asks about itself */
   grant?: Grant;
 }
