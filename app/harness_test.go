@@ -23,16 +23,20 @@ import (
 // package.
 var testAgent, testStage string
 
+// testTermic is the path of the whole program, beside the stage.
+var testTermic string
+
 func TestMain(m *testing.M) {
 	dir, err := os.MkdirTemp("", "termic-app-test")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	testAgent, testStage = filepath.Join(dir, "testagent"), filepath.Join(dir, "stage")
+	testAgent, testStage, testTermic = filepath.Join(dir, "testagent"), filepath.Join(dir, "stage"), filepath.Join(dir, "termic")
 	for program, arguments := range map[string][]string{
-		testAgent: {"../testdata/testagent"},
-		testStage: {"-ldflags=-E stage_entry", "../sandbox/stagecmd"}, // as build/build.sh links it
+		testAgent:  {"../testdata/testagent"},
+		testStage:  {"-ldflags=-E stage_entry", "../sandbox/stagecmd"}, // as build/build.sh links it
+		testTermic: {".."},
 	} {
 		build := exec.Command("go", append([]string{"build", "-o", program}, arguments...)...)
 		build.Env = append(os.Environ(), "CGO_ENABLED=0")
