@@ -66,7 +66,7 @@ var layers = []struct {
 	{"termic/build/bench", []string{"termic/build/bench/...", "termic/build/rig", "termic/sandbox/..."}, "the bench runs built programs, and cages by themselves"},
 	{"termic/build", []string{"termic/build/rig"}, "tools of the build use the built programs, not the app's packages"},
 	{"termic/testdata", nil, "test programs stand alone"},
-	{"termic", []string{"termic/app", "termic/app/cli", "termic/app/store", "termic/registry/verbs"}, "main only starts things"},
+	{"termic", []string{"termic/app", "termic/app/cli", "termic/app/store", "termic/app/task", "termic/registry/verbs"}, "main only starts things"},
 }
 
 func TestImportsRunOneWay(t *testing.T) {
