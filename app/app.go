@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime"
+	"slices"
 	"sync"
 
 	"termic/app/agentstate"
@@ -15,6 +16,7 @@ import (
 	"termic/app/ctl"
 	"termic/app/git"
 	"termic/app/handlers"
+	"termic/app/hold"
 	"termic/app/project"
 	"termic/app/registration"
 	"termic/app/settings"
@@ -23,6 +25,7 @@ import (
 	"termic/mcpserver"
 	"termic/registry"
 	"termic/registry/grant"
+	"termic/registry/ident"
 	"termic/registry/verbs"
 )
 
@@ -78,6 +81,7 @@ type app struct {
 	endpoint *endpoint
 	streams  *streams
 	tasks    *task.Tasks
+	holds    *hold.Holds
 	state    *agentstate.Keeper
 }
 
@@ -117,7 +121,7 @@ func open(ctx context.Context, s *store.Store, log *audit.Log, o Options) (*app,
 	if err != nil {
 		return nil, err
 	}
-	a.state, err = agentstate.Open(agentstate.Options{Dir: cages, Environ: o.Environ, Log: o.Log, Untrusted: func() []string {
+	a.state, err = agentstate.Open(agentstate.Options{Dir: cages, Environ: environment.Environ, Log: o.Log, Untrusted: func() []string {
 		return []string{s.Dir(), task.Checkouts(s, set)}
 	}})
 	if err != nil {
@@ -132,15 +136,26 @@ func open(ctx context.Context, s *store.Store, log *audit.Log, o Options) (*app,
 	}
 	a.router = registry.NewRouter(grant.NewGuard(book, handlers.World(projects, a.tasks, a.tasks.Machine.Enforced)), log, o.Log, verbs.All()...)
 	a.router.RedactWith(book.Redact)
+	policy, err := hold.OpenPolicy(s, hold.Known{Verb: knownVerb, Project: func(id ident.Project) bool { _, ok := projects.Get(id); return ok }})
+	if err != nil {
+		return nil, err
+	}
+	a.holds = hold.New(policy, 0)
+	a.router.HoldWith(a.holds)
 	handlers.Bind(a.router, handlers.Services{
 		Projects: projects, Tasks: a.tasks, Agents: known, Settings: set, Endpoint: a.endpoint, Streams: a.streams, Clients: outside, Environment: environment,
-		Store: s, Git: g, Book: book, Version: o.Version, Audit: auditLog{log, s},
+		Store: s, Git: g, Book: book, Version: o.Version, Audit: auditLog{log, s}, Holds: a.holds, Policy: policy,
 	})
 	if missing := a.router.Unbound(); len(missing) > 0 {
 		return nil, fmt.Errorf("verbs without a handler: %v", missing)
 	}
 	server.Calls = a.router // before the first listener serves, the host's or a cage's
 	return a, nil
+}
+
+// knownVerb tells whether there is a verb of the name.
+func knownVerb(name string) bool {
+	return slices.ContainsFunc(verbs.All(), func(v *registry.Verb) bool { return v.Name == name })
 }
 
 // auditLog is the log as handlers read it.
