@@ -209,6 +209,31 @@ func TestArchivingKeepsWhatCannotBeTakenOver(t *testing.T) {
 	shown(t, r.inside("fix", "clear; git log -1 --format=last:%s other"), "last:sub")
 }
 
+// An agent that ruins its git gets a new one with the next cage; what is left of the old one is not thrown away.
+func TestAnAgentThatRuinsItsGitGetsANewOne(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	made := r.cagedShell("fix", "")
+	r.inside("fix", "git commit -q --allow-empty -m before; git branch side; cp -r $(git rev-parse --absolute-git-dir)/refs /tmp/refs")
+	r.must("task_diff", `{"task":"fix"}`)
+	r.inside("fix", "rm -rf $(git rev-parse --absolute-git-dir)/HEAD")
+	r.must("task_diff", `{"task":"fix"}`)
+	if got := r.trouble("fix"); got == "" {
+		t.Error("nothing is said of it")
+	}
+	r.must("cage_edit", `{"task":"fix","hosts":["example.org"],"confirm":true}`)
+	r.wait("fix")
+	shown(t, r.inside("fix", "clear; git log -1 --format=last:%s; git status --short"), "last:before")
+	if got := r.trouble("fix"); got != "" {
+		t.Errorf("trouble: %s", got)
+	}
+	r.must("task_archive", `{"task":"fix"}`)
+	aside, _ := filepath.Glob(filepath.Join(r.dir, "tasks-private", made["id"].(string), "git.aside-*", "refs/heads/side"))
+	if len(aside) != 1 {
+		t.Errorf("what was left of it: %q", aside)
+	}
+}
+
 func TestACageTurnedOnAndOffLosesNothing(t *testing.T) {
 	t.Parallel() // most of it is waiting for shells
 	r := newRig(t)

@@ -28,6 +28,7 @@ const (
 	viewGit    = "git"
 	viewFile   = "gitfile"
 	viewBase   = "base"
+	viewAside  = ".aside-"  // ends, with something random, the name of one that was no repository any more
 	viewGone   = ".gone-"   // begins the name of one that is being removed
 	viewIntake = "incoming" // where commits wait until they are checked
 )
@@ -120,7 +121,13 @@ func (s *Tasks) gitOwn(ctx context.Context, record Record) ([]profile.Own, error
 // openView makes the private directory, or opens the one that is there.
 func (s *Tasks) openView(ctx context.Context, g gitview.Task, record Record) (*gitview.View, error) {
 	if exists(g.Private) {
-		return g.Open(ctx, g.Private)
+		if gitview.Usable(g.Private) {
+			return g.Open(ctx, g.Private)
+		}
+		s.Log.Warn("a task's own git is no repository any more; it gets a new one", "task", record.ID)
+		if err := os.Rename(g.Private, g.Private+viewAside+rand.Text()); err != nil {
+			return nil, fmt.Errorf("put the task's own git aside: %w", err)
+		}
 	}
 	if _, err := s.Store.Subdir(viewsDir, string(record.ID)); err != nil {
 		return nil, fmt.Errorf("directory for the task's own git: %w", err)
