@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime"
+	"slices"
+	"sync"
 
 	"termic/app/agentstate"
 	"termic/app/audit"
@@ -14,6 +16,7 @@ import (
 	"termic/app/ctl"
 	"termic/app/git"
 	"termic/app/handlers"
+	"termic/app/hold"
 	"termic/app/project"
 	"termic/app/registration"
 	"termic/app/settings"
@@ -22,6 +25,7 @@ import (
 	"termic/mcpserver"
 	"termic/registry"
 	"termic/registry/grant"
+	"termic/registry/ident"
 	"termic/registry/verbs"
 )
 
@@ -77,6 +81,7 @@ type app struct {
 	endpoint *endpoint
 	streams  *streams
 	tasks    *task.Tasks
+	holds    *hold.Holds
 	state    *agentstate.Keeper
 }
 
@@ -124,22 +129,33 @@ func open(ctx context.Context, s *store.Store, log *audit.Log, o Options) (*app,
 	}
 	a.tasks, err = task.Open(ctx, task.Tools{
 		Store: s, Projects: projects, Agents: known.Set, Settings: set, Credentials: a.endpoint, Machine: cage.NewMachine(o.Stage), State: a.state,
-		Environ: environment.Environ, CLI: o.CLI, Log: o.Log,
+		Environ: environment.Environ, CLI: o.CLI, Blank: grant.Blank, Log: o.Log,
 	})
 	if err != nil {
 		return nil, err
 	}
 	a.router = registry.NewRouter(grant.NewGuard(book, handlers.World(projects, a.tasks, a.tasks.Machine.Enforced)), log, o.Log, verbs.All()...)
 	a.router.RedactWith(book.Redact)
+	policy, err := hold.OpenPolicy(s, hold.Known{Verb: knownVerb, Project: func(id ident.Project) bool { _, ok := projects.Get(id); return ok }})
+	if err != nil {
+		return nil, err
+	}
+	a.holds = hold.New(policy, 0)
+	a.router.HoldWith(a.holds)
 	handlers.Bind(a.router, handlers.Services{
 		Projects: projects, Tasks: a.tasks, Agents: known, Settings: set, Endpoint: a.endpoint, Streams: a.streams, Clients: outside, Environment: environment,
-		Store: s, Git: g, Book: book, Version: o.Version, Audit: auditLog{log, s},
+		Store: s, Git: g, Book: book, Version: o.Version, Audit: auditLog{log, s}, Holds: a.holds, Policy: policy,
 	})
 	if missing := a.router.Unbound(); len(missing) > 0 {
 		return nil, fmt.Errorf("verbs without a handler: %v", missing)
 	}
 	server.Calls = a.router // before the first listener serves, the host's or a cage's
 	return a, nil
+}
+
+// knownVerb tells whether there is a verb of the name.
+func knownVerb(name string) bool {
+	return slices.ContainsFunc(verbs.All(), func(v *registry.Verb) bool { return v.Name == name })
 }
 
 // auditLog is the log as handlers read it.
@@ -166,6 +182,10 @@ func (a *app) serve(ctx context.Context) error {
 		}
 	}()
 	defer a.tasks.Stop()
+	saved, saving := make(chan struct{}), sync.WaitGroup{}
+	saving.Go(func() { a.tasks.SaveLayouts(saved) })
+	defer saving.Wait()
+	defer close(saved)
 	defer a.endpoint.Off()
 	token := grant.NewToken()
 	a.book.Keep(token)

@@ -116,6 +116,15 @@ func TestRegistrationsSurviveARestartAndACrash(t *testing.T) {
 	if !strings.Contains(listed, "mine") || r.entryOf("gemini") != "current" || r.entryOf("mine") != "manual" {
 		t.Errorf("after a restart: %s", listed)
 	}
+	r.must("settings_set", `{"key":"mcp.enabled","value":"false"}`)
+	if err := r.stop(); err != nil {
+		t.Fatal(err)
+	}
+	put(t, after, r.dir, "clients", "mine.token") // as a crash leaves it
+	r.start()
+	if r.secret("clients/mine.token") != "" {
+		t.Error("a token of a run that crashed is still there")
+	}
 }
 
 // call makes a tool call with a token and returns the answer's text.
@@ -264,7 +273,9 @@ func TestABrokenConfigurationIsRefusedWithItsPlace(t *testing.T) {
 	r.must("client_add", `{"client":"codex"}`)
 	token := r.secret("clients/codex.token")
 	put(t, broken, config)
-	r.refused(refusal.Conflict, "client_remove", `{"client":"codex"}`)
+	if no := r.refused(refusal.Conflict, "client_remove", `{"client":"codex"}`); !strings.Contains(no.Reason, "token has ended") {
+		t.Errorf("%v", no)
+	}
 	if discover(t, r.url(), token) != http.StatusUnauthorized || r.secret("clients/codex.token") != "" {
 		t.Error("the token lives on")
 	}

@@ -165,11 +165,8 @@ func (k *Keeper) hold(t Task) (*held, error) {
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	switch {
-	case k.closed:
+	if k.closed {
 		return nil, errors.New("closed")
-	case k.tasks[t.ID] != nil:
-		return nil, fmt.Errorf("task %s: %w", t.ID, ErrInUse)
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err

@@ -86,6 +86,16 @@ func (s *Tasks) leaveView(ctx context.Context, t *task) error {
 	return err
 }
 
+// left tells whether what leaveView took over is still all that there is; the cage has ended.
+func (s *Tasks) left(t *task) bool {
+	record, _ := s.Get(t.record.ID)
+	dir, err := s.viewDir(record.ID)
+	if err == nil && !exists(filepath.Join(dir, viewGit)) {
+		return true
+	}
+	return s.provedKept(record, record.Kept)
+}
+
 // AutoExec lists what in a task's checkout programs outside a cage run by themselves, and what of it is new or changed
 // since the task's base. It is for whoever is about to start something outside: an outside tab, an editor, landing.
 func (s *Tasks) AutoExec(ctx context.Context, id ident.Task) (*gitview.Executes, error) {
