@@ -121,7 +121,7 @@ func open(ctx context.Context, s *store.Store, log *audit.Log, o Options) (*app,
 	if err != nil {
 		return nil, err
 	}
-	a.state, err = agentstate.Open(agentstate.Options{Dir: cages, Environ: o.Environ, Log: o.Log, Untrusted: func() []string {
+	a.state, err = agentstate.Open(agentstate.Options{Dir: cages, Environ: environment.Environ, Log: o.Log, Untrusted: func() []string {
 		return []string{s.Dir(), task.Checkouts(s, set)}
 	}})
 	if err != nil {

@@ -26,6 +26,7 @@ func TestACagedAgentHasItsState(t *testing.T) {
 	}
 	put(".claude/.credentials.json", `{"claudeAiOauth":{"accessToken":"good-for-a-day","refreshToken":"good-for-ever","expiresAt":4102444800000,"scopes":[]}}`, 0o600)
 	put(".claude/settings.json", `{"hooks":"of-the-person"}`, 0o600)
+	put("go/pkg/mod/cached", "x", 0o600)
 	put(".local/bin/claude", "#!/bin/sh\nfor a; do echo \"arg $a\"; done\n", 0o755)
 	for i, entry := range r.environ {
 		if path, ok := strings.CutPrefix(entry, "PATH="); ok {
@@ -44,6 +45,12 @@ func TestACagedAgentHasItsState(t *testing.T) {
 		mkdir -p $CLAUDE_CONFIG_DIR/projects/-x $CLAUDE_CONFIG_DIR/skills && echo said > $CLAUDE_CONFIG_DIR/projects/-x/1.jsonl && echo do > $CLAUDE_CONFIG_DIR/skills/s
 		echo x >> $CLAUDE_CONFIG_DIR/settings.json || echo settings-are-read-only`)
 	shown(t, told, "good-for-a-day", "skipDangerousModePermissionPrompt", "settings-are-read-only")
+	notes := strings.Join(texts(r.must("task_status", `{"task":"lead"}`)["notes"]), "\n")
+	for _, want := range []string{"Claude Code is logged in by a copy", "cache go-mod: " + home} {
+		if !strings.Contains(notes, want) {
+			t.Errorf("the task's status does not say %q:\n%s", want, notes)
+		}
+	}
 	for _, secret := range []string{"good-for-ever", "of-the-person"} {
 		if strings.Contains(told, secret) {
 			t.Errorf("the cage shows %s", secret)
@@ -61,6 +68,26 @@ func TestACagedAgentHasItsState(t *testing.T) {
 	r.must("task_archive", `{"task":"lead","force":true}`)
 	r.must("task_restore", `{"task":"lead"}`)
 	check("after an archive and its undoing")
+}
+
+// TestNotesOfACageAreThePersons: they name places outside it.
+func TestNotesOfACageAreThePersons(t *testing.T) {
+	r := newRig(t)
+	home := r.environ[slices.IndexFunc(r.environ, func(e string) bool { return strings.HasPrefix(e, "HOME=") })][len("HOME="):]
+	if err := os.MkdirAll(filepath.Join(home, "go/pkg/mod"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	r.must("settings_set", `{"key":"mcp.enabled","value":"true"}`)
+	r.cagedTask("lead", `,"mcp":true`)
+	r.wait("lead")
+	if notes := texts(r.must("task_status", `{"task":"lead"}`)["notes"]); len(notes) == 0 {
+		t.Error("the person is not told what the cage has")
+	}
+	text := r.tell("lead", "call task_status {}")
+	shown(t, text, "task_status -> ")
+	if strings.Contains(text, `"notes"`) || strings.Contains(text, "go/pkg/mod") {
+		t.Errorf("a cage is told of the person's caches:\n%s", text)
+	}
 }
 
 // beside opens a shell beside a caged task's agent, runs lines in it, and returns what the terminal shows at its end.

@@ -67,7 +67,7 @@ func (c cache) place(p person) string {
 // caches plans a layer for each cache that the person has.
 func (b *builder) caches() error {
 	for _, c := range caches {
-		lower, err := filepath.EvalSymlinks(c.place(b.keeper.person))
+		lower, err := filepath.EvalSymlinks(c.place(b.person))
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
@@ -75,7 +75,7 @@ func (b *builder) caches() error {
 			b.note("cache %s is not shared: %v", c.name, err)
 			continue
 		}
-		at := filepath.Join(b.keeper.person.real, c.home)
+		at := filepath.Join(b.person.real, c.home)
 		if c.name == "pnpm" && lower != at {
 			continue // its directory of programs is read-only around it, and nothing can be made there
 		}

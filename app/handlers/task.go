@@ -55,6 +55,9 @@ func (s Services) taskStatus(ctx context.Context, call registry.Call, _ verbs.Ta
 	if seesCage(call, record) {
 		out.Can = s.can(record)
 	}
+	if call.Caller.Scope == registry.Full {
+		out.Notes = s.Tasks.CageNotes(record.ID)
+	}
 	if held, _, ok := s.Book.Get(call.Caller.Grant); ok && held.Task == record.ID {
 		out.Grant = verbs.Grant{
 			Scope: held.Scope.String(), Ceiling: held.Ceiling.String(), Limit: held.Limit.Words(), Projects: []verbs.GrantProject{},

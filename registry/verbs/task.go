@@ -111,6 +111,7 @@ type TaskStatusOut struct {
 	Task Task `json:"task" jsonschema:"the task"`
 	// Can says in words what the task can really touch on this machine.
 	Can   []string `json:"can" jsonschema:"what the task can touch on this machine, in words"`
+	Notes []string `json:"notes,omitempty" jsonschema:"what its running cage has of its agent's login, the person's caches and tools, and what it lacks, in words"`
 	Grant Grant    `json:"grant,omitzero" jsonschema:"what the caller may do; only when a task asks about itself" cli:"hide"`
 }
 

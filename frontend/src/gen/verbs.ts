@@ -202,6 +202,8 @@ export interface TaskStatusOut {
   task: Task;
   /** what the task can touch on this machine, in words */
   can: string[];
+  /** what its running cage has of its agent's login, the person's caches and tools, and what it lacks, in words */
+  notes?: string[];
   /** what the caller may do; only when a task asks about itself */
   grant?: Grant;
 }
