@@ -5,9 +5,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"log/slog"
 	"runtime"
+	"slices"
+	"sync"
 
 	"termic/app/agentstate"
 	"termic/app/audit"
@@ -16,6 +19,7 @@ import (
 	"termic/app/git"
 	"termic/app/gui"
 	"termic/app/handlers"
+	"termic/app/hold"
 	"termic/app/project"
 	"termic/app/registration"
 	"termic/app/settings"
@@ -25,6 +29,7 @@ import (
 	"termic/mcpserver"
 	"termic/registry"
 	"termic/registry/grant"
+	"termic/registry/ident"
 	"termic/registry/verbs"
 )
 
@@ -48,6 +53,8 @@ type Options struct {
 	Host   gui.Host
 	// Assets is the window's page.
 	Assets fs.FS
+	// Terminal, when set, is the person's own: calls that wait are put before it and answered there.
+	Terminal io.ReadWriter
 	// Ready, when set, is called once everything serves, with the endpoint's address or why there is none.
 	Ready func(url, why string)
 }
@@ -86,6 +93,7 @@ type app struct {
 	endpoint *endpoint
 	streams  *streams
 	tasks    *task.Tasks
+	holds    *hold.Holds
 	state    *agentstate.Keeper
 	window   *window
 	page     *handlers.Page
@@ -127,7 +135,7 @@ func open(ctx context.Context, s *store.Store, log *audit.Log, o Options) (*app,
 	if err != nil {
 		return nil, err
 	}
-	a.state, err = agentstate.Open(agentstate.Options{Dir: cages, Environ: o.Environ, Log: o.Log, Untrusted: func() []string {
+	a.state, err = agentstate.Open(agentstate.Options{Dir: cages, Environ: environment.Environ, Log: o.Log, Untrusted: func() []string {
 		return []string{s.Dir(), task.Checkouts(s, set)}
 	}})
 	if err != nil {
@@ -135,16 +143,22 @@ func open(ctx context.Context, s *store.Store, log *audit.Log, o Options) (*app,
 	}
 	a.tasks, err = task.Open(ctx, task.Tools{
 		Store: s, Projects: projects, Agents: known.Set, Settings: set, Credentials: a.endpoint, Machine: cage.NewMachine(o.Stage), State: a.state,
-		Environ: environment.Environ, CLI: o.CLI, Log: o.Log, Changed: a.window.feed.Poke,
+		Environ: environment.Environ, CLI: o.CLI, Blank: grant.Blank, Log: o.Log, Changed: a.window.feed.Poke,
 	})
 	if err != nil {
 		return nil, err
 	}
 	a.router = registry.NewRouter(grant.NewGuard(book, handlers.World(projects, a.tasks, a.tasks.Machine.Enforced)), a.window, o.Log, verbs.All()...)
 	a.router.RedactWith(book.Redact)
+	policy, err := hold.OpenPolicy(s, hold.Known{Verb: knownVerb, Project: func(id ident.Project) bool { _, ok := projects.Get(id); return ok }})
+	if err != nil {
+		return nil, err
+	}
+	a.holds = hold.New(policy, 0)
+	a.router.HoldWith(a.holds)
 	services := handlers.Services{
 		Projects: projects, Tasks: a.tasks, Agents: known, Settings: set, Endpoint: a.endpoint, Streams: a.streams, Clients: outside, Environment: environment, Window: a.window,
-		Store: s, Git: g, Book: book, Version: o.Version, Audit: auditLog{log, s},
+		Store: s, Git: g, Book: book, Version: o.Version, Audit: auditLog{log, s}, Holds: a.holds, Policy: policy,
 	}
 	handlers.Bind(a.router, services)
 	a.page = handlers.NewPage(services)
@@ -153,6 +167,11 @@ func open(ctx context.Context, s *store.Store, log *audit.Log, o Options) (*app,
 	}
 	server.Calls = a.router // before the first listener serves, the host's or a cage's
 	return a, nil
+}
+
+// knownVerb tells whether there is a verb of the name.
+func knownVerb(name string) bool {
+	return slices.ContainsFunc(verbs.All(), func(v *registry.Verb) bool { return v.Name == name })
 }
 
 // auditLog is the log as handlers read it.
@@ -179,6 +198,10 @@ func (a *app) serve(ctx context.Context) error {
 		}
 	}()
 	defer a.tasks.Stop()
+	saved, saving := make(chan struct{}), sync.WaitGroup{}
+	saving.Go(func() { a.tasks.SaveLayouts(saved) })
+	defer saving.Wait()
+	defer close(saved)
 	defer a.endpoint.Off()
 	token := grant.NewToken()
 	a.book.Keep(token)
@@ -195,6 +218,9 @@ func (a *app) serve(ctx context.Context) error {
 		a.Window(gui.New(gui.Options{
 			Router: a.router, Streams: guiStreams{a.streams}, Feed: a.window.feed, Host: a.Host, Working: a.working, Assets: a.Assets, Log: a.Log,
 		}))
+	}
+	if a.Terminal != nil {
+		go a.answerAt(ctx, a.Terminal)
 	}
 	if a.Ready != nil {
 		a.Ready(a.endpoint.State())

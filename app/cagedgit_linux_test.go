@@ -209,6 +209,63 @@ func TestArchivingKeepsWhatCannotBeTakenOver(t *testing.T) {
 	shown(t, r.inside("fix", "clear; git log -1 --format=last:%s other"), "last:sub")
 }
 
+// An agent's git that never answers makes nobody wait for long, and what it has is kept.
+func TestAGitThatNeverAnswers(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	made := r.cagedShell("fix", "")
+	r.inside("fix", "git commit -q --allow-empty -m agent; mkfifo $(git rev-parse --absolute-git-dir)/refs/heads/fifo")
+	r.must("task_diff", `{"task":"fix"}`)
+	if got := r.trouble("fix"); !strings.Contains(got, "did not answer") {
+		t.Errorf("trouble: %q", got)
+	}
+	begun := time.Now()
+	for range 5 {
+		r.must("task_diff", `{"task":"fix"}`)
+		r.must("task_status", `{"task":"fix"}`)
+	}
+	if d := time.Since(begun); d > 10*time.Second {
+		t.Errorf("ten looks took %v", d)
+	}
+	r.must("task_archive", `{"task":"fix"}`)
+	if _, err := os.Lstat(filepath.Join(r.dir, "tasks-private", made["id"].(string), "git", "refs/heads/fifo")); err != nil {
+		t.Errorf("the agent's git is not kept: %v", err)
+	}
+	r.must("task_restore", `{"task":"fix"}`)
+	r.must("task_tab", `{"task":"fix"}`)
+	r.wait("fix")
+	r.inside("fix", "rm $(git rev-parse --absolute-git-dir)/refs/heads/fifo; git commit -q --allow-empty -m again")
+	r.must("task_archive", `{"task":"fix"}`)
+	if got := r.git("log", "-1", "--format=%s", "termic/fix"); got != "again" {
+		t.Errorf("the project's branch is at %q", got)
+	}
+}
+
+// An agent that ruins its git gets a new one with the next cage; what is left of the old one is not thrown away.
+func TestAnAgentThatRuinsItsGitGetsANewOne(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	made := r.cagedShell("fix", "")
+	r.inside("fix", "git commit -q --allow-empty -m before; git branch side; cp -r $(git rev-parse --absolute-git-dir)/refs /tmp/refs")
+	r.must("task_diff", `{"task":"fix"}`)
+	r.inside("fix", "rm -rf $(git rev-parse --absolute-git-dir)/HEAD")
+	r.must("task_diff", `{"task":"fix"}`)
+	if got := r.trouble("fix"); got == "" {
+		t.Error("nothing is said of it")
+	}
+	r.must("cage_edit", `{"task":"fix","hosts":["example.org"],"confirm":true}`)
+	r.wait("fix")
+	shown(t, r.inside("fix", "clear; git log -1 --format=last:%s; git status --short"), "last:before")
+	if got := r.trouble("fix"); got != "" {
+		t.Errorf("trouble: %s", got)
+	}
+	r.must("task_archive", `{"task":"fix"}`)
+	aside, _ := filepath.Glob(filepath.Join(r.dir, "tasks-private", made["id"].(string), "git.aside-*", "refs/heads/side"))
+	if len(aside) != 1 {
+		t.Errorf("what was left of it: %q", aside)
+	}
+}
+
 func TestACageTurnedOnAndOffLosesNothing(t *testing.T) {
 	t.Parallel() // most of it is waiting for shells
 	r := newRig(t)
@@ -357,5 +414,73 @@ func TestIsolatedHistoryOfATask(t *testing.T) {
 	r.must("task_diff", `{"task":"alone"}`)
 	if got := r.git("log", "-1", "--format=%s", "termic/alone"); got != "alone" {
 		t.Errorf("the project's branch is at %q", got)
+	}
+}
+
+// smudging gives the project a filter of the person's, and its main branch a file that goes through it. ran tells
+// whether it ran since the last question.
+func (r *rig) smudging() (ran func() bool) {
+	r.t.Helper()
+	marker := filepath.Join(r.t.TempDir(), "MARKER")
+	program := filepath.Join(r.t.TempDir(), "smudge.sh")
+	if err := os.WriteFile(program, []byte("#!/bin/sh\necho ran >> "+marker+"\ncat\n"), 0o700); err != nil {
+		r.t.Fatal(err)
+	}
+	for name, text := range map[string]string{".gitattributes": "*.bin filter=own\n", "x.bin": "x\n"} {
+		if err := os.WriteFile(filepath.Join(r.repo, name), []byte(text), 0o600); err != nil {
+			r.t.Fatal(err)
+		}
+	}
+	r.git("add", "-A")
+	r.git("commit", "-qm", "filtered")
+	r.git("config", "filter.own.smudge", program)
+	return func() bool {
+		err := os.Remove(marker)
+		return err == nil
+	}
+}
+
+func TestWhatOthersCommittedRunsNoFilter(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	ran := r.smudging()
+	r.cagedShell("fix", "")
+	if !ran() {
+		t.Fatal("the filter does not run for the person's own base: the test tries nothing")
+	}
+	r.inside("fix", "echo agent >> x.bin; git commit -qam agent")
+	r.must("task_diff", `{"task":"fix"}`)
+	if ran() {
+		t.Error("it ran in a diff or an import")
+	}
+	r.must("task_new", `{"name":"next","project":"demo","agent":"shell","base":"termic/fix"}`)
+	if ran() {
+		t.Error("it ran on a base that only an import brought")
+	}
+	r.must("task_archive", `{"task":"fix","force":true}`)
+	r.must("task_restore", `{"task":"fix"}`)
+	if ran() {
+		t.Error("it ran on a task that was caged")
+	}
+	r.git("branch", "mine", "termic/fix")
+	r.must("task_new", `{"name":"mine","project":"demo","agent":"shell","base":"termic/fix"}`)
+	if !ran() {
+		t.Error("it does not run on what the person made theirs")
+	}
+}
+
+func TestAScopedCallersBaseRunsNoFilter(t *testing.T) {
+	t.Parallel()
+	r := orchestra(t, `,"mcp":true`)
+	ran := r.smudging()
+	if got := r.tell("lead", `let w = call task_new {"name":"worker","agent":"test","mcp":false}`, "say made $w.task.branch"); !strings.Contains(got, "termic/t-") {
+		t.Fatalf("%s\nlog:\n%s", got, r.log)
+	}
+	if ran() {
+		t.Error("the person's filter ran for a scoped caller's task")
+	}
+	r.must("task_new", `{"name":"twin","project":"demo","agent":"shell"}`)
+	if !ran() {
+		t.Error("the filter does not run for the person either")
 	}
 }

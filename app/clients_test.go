@@ -116,6 +116,15 @@ func TestRegistrationsSurviveARestartAndACrash(t *testing.T) {
 	if !strings.Contains(listed, "mine") || r.entryOf("gemini") != "current" || r.entryOf("mine") != "manual" {
 		t.Errorf("after a restart: %s", listed)
 	}
+	r.must("settings_set", `{"key":"mcp.enabled","value":"false"}`)
+	if err := r.stop(); err != nil {
+		t.Fatal(err)
+	}
+	put(t, after, r.dir, "clients", "mine.token") // as a crash leaves it
+	r.start()
+	if r.secret("clients/mine.token") != "" {
+		t.Error("a token of a run that crashed is still there")
+	}
 }
 
 // call makes a tool call with a token and returns the answer's text.
@@ -264,7 +273,9 @@ func TestABrokenConfigurationIsRefusedWithItsPlace(t *testing.T) {
 	r.must("client_add", `{"client":"codex"}`)
 	token := r.secret("clients/codex.token")
 	put(t, broken, config)
-	r.refused(refusal.Conflict, "client_remove", `{"client":"codex"}`)
+	if no := r.refused(refusal.Conflict, "client_remove", `{"client":"codex"}`); !strings.Contains(no.Reason, "token has ended") {
+		t.Errorf("%v", no)
+	}
 	if discover(t, r.url(), token) != http.StatusUnauthorized || r.secret("clients/codex.token") != "" {
 		t.Error("the token lives on")
 	}
@@ -409,8 +420,13 @@ func TestClaudeIsChangedThroughItsOwnCommandLine(t *testing.T) {
 	config := put(t, "{\n  \"startups\": 1\n}", home, ".claude.json")
 	before := get(t, config)
 	fakeClaude(t, bin, true)
-	if _, err := r.try("client_add", `{"client":"claude"}`); err == nil || r.secret("clients/claude.token") != "" {
-		t.Errorf("an entry that is not what was asked for was taken: %v", err)
+	if no := r.refused(refusal.Conflict, "client_add", `{"client":"claude"}`); !strings.Contains(no.Reason, "another entry") || r.secret("clients/claude.token") != "" {
+		t.Errorf("an entry that is not what was asked for was taken: %v", no)
+	}
+	put(t, "#!/bin/sh\necho no >&2\nexit 1\n", bin, "claude")
+	put(t, before, config)
+	if no := r.refused(refusal.Conflict, "client_add", `{"client":"claude"}`); !strings.Contains(no.Reason, "own command line refused") || r.secret("clients/claude.token") != "" {
+		t.Errorf("a command line that fails: %v", no)
 	}
 	put(t, before, config)
 	fakeClaude(t, bin, false)

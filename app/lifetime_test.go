@@ -102,13 +102,13 @@ func TestTasksSurviveARestart(t *testing.T) {
 	}
 	r.restart()
 	again := r.must("task_status", `{"task":"fix"}`)["task"].(map[string]any)
-	if again["id"] != made["id"] || again["state"] != "none" {
+	if again["id"] != made["id"] || again["state"] != "exited" {
 		t.Errorf("%v", again)
 	}
 	if content, err := os.ReadFile(filepath.Join(path, "work.txt")); err != nil || string(content) != "mine\n" {
 		t.Errorf("%q, %v", content, err)
 	}
-	r.refused(refusal.NotFound, "task_send", `{"task":"fix","text":"x"}`)
+	r.refused(refusal.AgentExited, "task_send", `{"task":"fix","text":"x"}`)
 	r.must("task_tab", `{"task":"fix"}`)
 	if got := r.wait("fix"); got != "idle" {
 		t.Errorf("outcome %q", got)

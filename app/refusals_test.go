@@ -105,6 +105,7 @@ func TestTasksThatCannotBeMadeLeaveNothing(t *testing.T) {
 		"a mode that there is not":      {`{"name":"t","agent":"shell","cage":"sealed"}`, refusal.BadInput},
 		"a caged live checkout":         {`{"name":"t","agent":"shell","cage":"enforce","live":true}`, refusal.Conflict},
 		"mcp for a task without a cage": {`{"name":"t","agent":"shell","mcp":true}`, refusal.BadInput},
+		"bypass in a cage":              {`{"name":"t","agent":"shell","cage":"enforce","bypass":true}`, refusal.BadInput},
 		"hosts for an open network":     {`{"name":"t","agent":"shell","cage":"enforce-fs","hosts":["example.org"]}`, refusal.BadInput},
 		"a host that is an address":     {`{"name":"t","agent":"shell","cage":"enforce","hosts":["10.0.0.1"]}`, refusal.BadInput},
 		"a path that is not there":      {`{"name":"t","agent":"shell","cage":"enforce","read":["/nowhere"]}`, refusal.NotFound},

@@ -107,7 +107,7 @@ func TestTheOrchestratorIsRefusedOnEachAxis(t *testing.T) {
 		`task_new {"name":"x8","project":"other"}`:                          "not_found",
 		`task_new {"name":"x9","live":true}`:                                "not_permitted",
 		`task_new {"agent":"test","name":"x10","base":"refs/heads/secret"}`: "not_found",
-		`task_new {"agent":"test","name":"X11"}`:                                          "bad_input",
+		`task_new {"agent":"test","name":"X11"}`:                            "bad_input",
 		`task_send {"task":"outsider","text":"touch owned"}`:                "not_found",
 		fmt.Sprintf(`task_send {"task":%q,"text":"touch owned"}`, id):       "not_found",
 		fmt.Sprintf(`task_log {"task":%q}`, id):                             "not_found",

@@ -21,6 +21,8 @@ type Target struct {
 	OwnTask bool
 	// Live asks for the project's own checkout, which only the person may do.
 	Live bool
+	// Bypass asks that an agent without a cage acts without asking, which only the person may do.
+	Bypass bool
 	// Child is the cage that a new task asks for; nil where none is made.
 	Child *Wish
 	// Projects are the projects that a new task's token may act on, besides its own.

@@ -25,6 +25,7 @@ type Router struct {
 	bound   map[string]*binding
 	repeats *repeats
 	redact  func([]byte) []byte
+	holder  Holder
 }
 
 type binding struct {
@@ -155,6 +156,13 @@ func (r *Router) dispatch(ctx context.Context, caller Caller, request ident.Requ
 	}
 	call := Call{Caller: caller, Subject: decision.Subject, Request: request, Ended: decision.Ended, Still: r.still(event, decision)}
 	return r.repeats.do(ctx, caller, verb, in, func() (json.RawMessage, *refusal.Refusal, bool) {
+		rule, no := r.hold(ctx, call, verb, event, in)
+		if no != nil {
+			return nil, no, false
+		}
+		if rule != "" {
+			decision.Rule = rule
+		}
 		return r.execute(ctx, bound, call, decision, event, in)
 	})
 }

@@ -18,6 +18,9 @@ type LaunchOptions struct {
 	Resume  bool
 	// Caged says that the agent runs in an enforced cage; only then do its bypass arguments go in.
 	Caged bool
+	// Bypass says that the person wants the bypass arguments without a cage. The variables that tell an agent that it is
+	// in one stay out: they would be lies.
+	Bypass bool
 	// Dir is the checkout, absolute; needed when Caged.
 	Dir string
 	// MCPURL is the address of the control plane for this launch, or empty: the agent is not told of it. OlderMCP says
@@ -51,8 +54,8 @@ func (d Definition) Launch(o LaunchOptions) (argv, env []string, promptPassed bo
 	if o.MCPURL != "" && !urlPattern.MatchString(o.MCPURL) {
 		return nil, nil, false, invalid("mcpURL", "%q is no endpoint's address", o.MCPURL)
 	}
-	if o.Caged && o.Dir == "" {
-		return nil, nil, false, invalid("dir", "a caged launch needs the checkout")
+	if (o.Caged || o.Bypass) && o.Dir == "" {
+		return nil, nil, false, invalid("dir", "a launch without permission questions needs the checkout")
 	}
 	argv = slices.Clone(d.Command)
 	if o.Program != "" {
@@ -70,8 +73,10 @@ func (d Definition) Launch(o LaunchOptions) (argv, env []string, promptPassed bo
 		argv = append(argv, fill(d.Fresh, values)...)
 	}
 	env = pairs(d.Env)
-	if o.Caged {
+	if o.Caged || o.Bypass {
 		argv = append(argv, fill(d.Bypass, values)...)
+	}
+	if o.Caged {
 		env = append(env, pairs(d.BypassEnv)...)
 		slices.Sort(env)
 	}

@@ -22,6 +22,9 @@ const (
 // ErrMarks says that the marks in a file are not one of each, the first first, so that it is not known what is ours.
 var ErrMarks = errors.New("the marks of termic in it are not one pair")
 
+// ErrTrace says that the text could not be taken out of a file again without a trace. It ends in a lone carriage return.
+var ErrTrace = errors.New("the text could not be taken out of it again without a trace")
+
 // Put returns src with text between the marks, which are added at the end after an empty line where there are none.
 func Put(src []byte, text string) ([]byte, error) {
 	newline := newlineOf(src)
@@ -32,12 +35,18 @@ func Put(src []byte, text string) ([]byte, error) {
 		return nil, err
 	case found:
 		return slices.Concat(src[:start], []byte(block), src[stop:]), nil
-	case len(src) == 0:
-		return []byte(block + newline), nil
-	case bytes.HasSuffix(src, []byte("\n")):
-		return slices.Concat(src, []byte(newline+block+newline)), nil
 	}
-	return slices.Concat(src, []byte(newline+newline+block)), nil
+	out := slices.Concat(src, []byte(newline+newline+block))
+	switch {
+	case len(src) == 0:
+		out = []byte(block + newline)
+	case bytes.HasSuffix(src, []byte("\n")):
+		out = slices.Concat(src, []byte(newline+block+newline))
+	}
+	if back, err := Take(out); err != nil || !bytes.Equal(back, src) {
+		return nil, ErrTrace
+	}
+	return out, nil
 }
 
 // Take returns src without the marks, what is between them, and the empty line before them.

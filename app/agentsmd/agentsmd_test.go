@@ -35,7 +35,7 @@ func checkProperties(t *testing.T, src string) {
 	t.Helper()
 	out, err := Put([]byte(src), text)
 	if err != nil {
-		if taken, takeErr := Take([]byte(src)); takeErr == nil {
+		if taken, takeErr := Take([]byte(src)); takeErr == nil && !errors.Is(err, ErrTrace) {
 			t.Errorf("taken from what it cannot be put into: %q", taken)
 		}
 		return
@@ -58,6 +58,15 @@ func TestANewerTextReplacesTheOldOneOnly(t *testing.T) {
 	out, err := Put([]byte(src), text)
 	if want := "a\n\n" + begin + "\n" + text + end + "\n\nb"; err != nil || string(out) != want {
 		t.Errorf("%q, %v; want %q", out, err, want)
+	}
+}
+
+func TestAFileThatWouldKeepATraceIsRefused(t *testing.T) {
+	if out, err := Put([]byte("a\r"), text); !errors.Is(err, ErrTrace) {
+		t.Errorf("%q, %v", out, err)
+	}
+	if _, err := Put([]byte("a\r\n"), text); err != nil {
+		t.Errorf("the twin: %v", err)
 	}
 }
 

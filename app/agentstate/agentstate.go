@@ -29,8 +29,8 @@ var ErrInUse = errors.New("in use by another cage of the task")
 type Options struct {
 	// Dir is the directory of all tasks' state; absolute, in the data directory. Nothing else is in it.
 	Dir string
-	// Environ is the person's environment ("NAME=value"); its HOME is their home directory.
-	Environ []string
+	// Environ returns the person's environment ("NAME=value"); its HOME is their home directory.
+	Environ func() []string
 	// Untrusted returns directories in which cages write, or once wrote: no program from there is run outside. Nil: none.
 	Untrusted func() []string
 	Log       *slog.Logger // nil: nothing is logged
@@ -39,8 +39,7 @@ type Options struct {
 // Keeper prepares tasks for their cages, and keeps the copies of logins in them fresh. It is safe for concurrent use.
 type Keeper struct {
 	root      string
-	person    person
-	homeless  error // why person is nobody
+	environ   func() []string
 	untrusted func() []string
 	log       *slog.Logger
 
@@ -70,8 +69,7 @@ type cred struct {
 // Open returns a Keeper. Copies of logins that a crash left are removed. Nothing runs until a task is prepared, which
 // then fails if the person has no home directory.
 func Open(o Options) (*Keeper, error) {
-	k := &Keeper{root: o.Dir, untrusted: o.Untrusted, log: o.Log, tasks: map[ident.Task]*held{}, logins: map[string]*vault{}}
-	k.person, k.homeless = newPerson(o.Environ)
+	k := &Keeper{root: o.Dir, environ: o.Environ, untrusted: o.Untrusted, log: o.Log, tasks: map[ident.Task]*held{}, logins: map[string]*vault{}}
 	k.ctx, k.cancel = context.WithCancel(context.Background())
 	if k.log == nil {
 		k.log = slog.New(slog.DiscardHandler)
@@ -85,6 +83,9 @@ func Open(o Options) (*Keeper, error) {
 	}
 	return k, nil
 }
+
+// person is who the environment speaks of now.
+func (k *Keeper) person() (person, error) { return newPerson(k.environ()) }
 
 // globbed is a path as a pattern that matches nothing else.
 func globbed(name string) string {
@@ -138,10 +139,11 @@ func (k *Keeper) Prepare(ctx context.Context, t Task) (_ Plan, err error) {
 			err = errors.Join(fmt.Errorf("prepare agents' state: %w", err), k.Release(t.ID))
 		}
 	}()
-	if k.homeless != nil {
-		return Plan{}, k.homeless
+	p, err := k.person()
+	if err != nil {
+		return Plan{}, err
 	}
-	b := &builder{keeper: k, task: t, dir: k.dir(t.ID), plan: Plan{Env: map[string]string{}}}
+	b := &builder{keeper: k, person: p, task: t, dir: k.dir(t.ID), plan: Plan{Env: map[string]string{}}}
 	if b.task.Checkout, err = filepath.EvalSymlinks(t.Checkout); err != nil {
 		return Plan{}, err
 	}
@@ -154,6 +156,9 @@ func (k *Keeper) Prepare(ctx context.Context, t Task) (_ Plan, err error) {
 		return Plan{}, err
 	}
 	b.toolchains()
+	if err := b.size(); err != nil {
+		return Plan{}, err
+	}
 	return b.finish()
 }
 
@@ -165,11 +170,8 @@ func (k *Keeper) hold(t Task) (*held, error) {
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	switch {
-	case k.closed:
+	if k.closed {
 		return nil, errors.New("closed")
-	case k.tasks[t.ID] != nil:
-		return nil, fmt.Errorf("task %s: %w", t.ID, ErrInUse)
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err

@@ -22,6 +22,7 @@ import (
 // builder makes one Plan.
 type builder struct {
 	keeper *Keeper
+	person person
 	task   Task
 	dir    string // of the task
 	plan   Plan
@@ -50,7 +51,7 @@ func (b *builder) agent(ctx context.Context, h *held, definition agent.Definitio
 		return nil
 	}
 	b.built = append(b.built, name)
-	l, at := layouts[name], pathsFor(b.keeper.person, b.dir, b.task.Checkout, name)
+	l, at := layouts[name], pathsFor(b.person, b.dir, b.task.Checkout, name)
 	if err := errors.Join(os.MkdirAll(at.cred, 0o700), emptyDir(at.cred)); err != nil {
 		return err
 	}
@@ -93,7 +94,7 @@ func (b *builder) login(ctx context.Context, h *held, l *layout, at paths, defin
 		b.note("%s is not logged in: log in outside the cage. A login made inside is lost with it", title)
 		return in, nil
 	}
-	in.keyed, in.key = keyed, b.keeper.person.env[keyed]
+	in.keyed, in.key = keyed, b.person.env[keyed]
 	b.pass(keyed)
 	b.note("%s logs in with the key in %s, which every program of the cage can read", title, keyed)
 	return in, nil
@@ -115,7 +116,7 @@ func until(end time.Time, renewed bool) string {
 // key returns the first variable that logs the agent in and that the person has.
 func (b *builder) key(definition agent.Definition) string {
 	for _, name := range definition.Cage.Keys {
-		if b.keeper.person.env[name] != "" {
+		if b.person.env[name] != "" {
 			return name
 		}
 	}
@@ -124,7 +125,7 @@ func (b *builder) key(definition agent.Definition) string {
 
 // pass gives a variable of the person's to the cage. An address in it is one that the agent must reach.
 func (b *builder) pass(name string) {
-	value := b.keeper.person.env[name]
+	value := b.person.env[name]
 	if value == "" {
 		return
 	}
@@ -152,13 +153,17 @@ func addressed(value string) (string, error) {
 // name, and those of the provider that it is logged in with. A Plan has the same ones.
 func (k *Keeper) Hosts(definition agent.Definition) (capability.Hosts, error) {
 	hosts := definition.Cage.Hosts
+	p, err := k.person()
+	if err != nil { // no cage starts then
+		return capability.HostsOf(hosts...)
+	}
 	for _, name := range definition.Cage.Pass {
-		if host, err := addressed(k.person.env[name]); err == nil && host != "" {
+		if host, err := addressed(p.env[name]); err == nil && host != "" {
 			hosts = append(slices.Clip(hosts), host)
 		}
 	}
-	if l := layouts[definition.Cage.State]; l != nil && k.homeless == nil {
-		if c, err := l.login.of(k.person); err == nil && c.serves() {
+	if l := layouts[definition.Cage.State]; l != nil {
+		if c, err := l.login.of(p); err == nil && c.serves() {
 			hosts = append(slices.Clip(hosts), c.hosts...)
 		}
 	}

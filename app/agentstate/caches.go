@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"termic/registry/ident"
 	"termic/sandbox/launch"
 	"termic/sandbox/profile"
 )
@@ -67,7 +66,7 @@ func (c cache) place(p person) string {
 // caches plans a layer for each cache that the person has.
 func (b *builder) caches() error {
 	for _, c := range caches {
-		lower, err := filepath.EvalSymlinks(c.place(b.keeper.person))
+		lower, err := filepath.EvalSymlinks(c.place(b.person))
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
@@ -75,7 +74,7 @@ func (b *builder) caches() error {
 			b.note("cache %s is not shared: %v", c.name, err)
 			continue
 		}
-		at := filepath.Join(b.keeper.person.real, c.home)
+		at := filepath.Join(b.person.real, c.home)
 		if c.name == "pnpm" && lower != at {
 			continue // its directory of programs is read-only around it, and nothing can be made there
 		}
@@ -122,25 +121,4 @@ func (b *builder) layer(c cache, at, lower string) (profile.Cache, error) {
 		*[]*string{&planned.Upper, &planned.Work, &planned.Cold}[i] = real
 	}
 	return planned, nil
-}
-
-// Size returns how many bytes of disk a task takes here: state, transcripts and layers. It only counts; what is there was
-// written by cages. Go marks each entry of its build cache that it uses, which copies it into the layer: 137 MB for a
-// small project (measured 2026-11-29).
-func (k *Keeper) Size(id ident.Task) (int64, error) {
-	var sum int64
-	err := filepath.WalkDir(k.dir(id), func(_ string, entry fs.DirEntry, err error) error {
-		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
-			return nil // it goes, or is overlayfs's own
-		}
-		if err != nil {
-			return err
-		}
-		info, err := entry.Info()
-		if err == nil {
-			sum += onDisk(info)
-		}
-		return nil
-	})
-	return sum, err
 }

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"golang.org/x/sys/unix"
+
 	"termic/app/agentstate"
 	"termic/sandbox/cagetest"
 	"termic/sandbox/capability"
@@ -136,6 +138,32 @@ func TestWider(t *testing.T) {
 					t.Errorf("transcript: %v", err)
 				}
 			})
+		}
+	}
+}
+
+// TestSize: the person is told of a task that takes much room, by what is on disk and not by what files claim.
+func TestSize(t *testing.T) {
+	r := newRig(t)
+	task := r.task(t, "codex")
+	r.prepare(t, task)
+	file, err := os.OpenFile(writeFile(t, filepath.Join(r.state, string(task.ID), "codex/state/sessions/1.jsonl"), "", 0o600), os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	for _, step := range []struct {
+		grow  func(f *os.File) error
+		noted bool
+	}{
+		{func(f *os.File) error { return f.Truncate(20 << 30) }, false},
+		{func(f *os.File) error { return unix.Fallocate(int(f.Fd()), 0, 0, 300<<20) }, true},
+	} {
+		if err := errors.Join(r.keeper.Release(task.ID), step.grow(file)); err != nil {
+			t.Fatal(err)
+		}
+		if notes := strings.Join(r.prepare(t, task).Notes, "\n"); strings.Contains(notes, "layers of caches take 30") != step.noted {
+			t.Errorf("notes, want size %v:\n%s", step.noted, notes)
 		}
 	}
 }

@@ -43,13 +43,18 @@ func (l login) of(p person) (copied, error) {
 	if err != nil || data == nil {
 		return copied{}, err
 	}
+	return l.taken(p, data)
+}
+
+// taken returns the copy of a login file's content.
+func (l login) taken(p person, data []byte) (copied, error) {
 	c, err := l.copy(p, data)
 	if err != nil {
 		return copied{}, err
 	}
 	for _, secret := range renewing(data) {
 		for _, content := range c.files {
-			if strings.Contains(content, secret) {
+			if holds(content, secret) {
 				return copied{}, errLeak
 			}
 		}
@@ -62,11 +67,24 @@ const shortest = 8
 
 // renewing returns the strings of a login file that stand under a name with "refresh" in it, at any depth.
 func renewing(data []byte) []string {
-	var value any
-	if json.Unmarshal(data, &value) != nil {
-		return nil
-	}
 	var found []string
+	eachString(data, func(under bool, text string) {
+		if under && len(text) >= shortest {
+			found = append(found, text)
+		}
+	})
+	return found
+}
+
+// holds reports whether a string is in one of the strings of a JSON text, however it is written there.
+func holds(text, secret string) bool {
+	found := strings.Contains(text, secret)
+	eachString([]byte(text), func(_ bool, value string) { found = found || strings.Contains(value, secret) })
+	return found
+}
+
+// eachString visits the string values of a JSON text; under says that a name around it has "refresh" in it.
+func eachString(data []byte, visit func(under bool, text string)) {
 	var walk func(v any, under bool)
 	walk = func(v any, under bool) {
 		switch v := v.(type) {
@@ -79,13 +97,13 @@ func renewing(data []byte) []string {
 				walk(below, under)
 			}
 		case string:
-			if under && len(v) >= shortest {
-				found = append(found, v)
-			}
+			visit(under, v)
 		}
 	}
-	walk(value, false)
-	return found
+	var value any
+	if json.Unmarshal(data, &value) == nil {
+		walk(value, false)
+	}
 }
 
 // put makes a login directory hold the files of a copy and nothing else. Each is replaced by rename: the cage sees the

@@ -112,6 +112,15 @@ func TestLeak(t *testing.T) {
 		if c, err := l.of(p); !errors.Is(err, errLeak) {
 			t.Errorf("%s: %v, %v", layout, c.files, err)
 		}
+		odd := `a&<\u2028"` // what JSON writes in more than one way
+		quoted, err := json.Marshal(odd + refresh)
+		if err != nil {
+			t.Fatal(err)
+		}
+		put1(t, l.file(p), strings.ReplaceAll(strings.ReplaceAll(name, "%", refresh), refresh, string(quoted[1:len(quoted)-1])))
+		if c, err := l.of(p); !errors.Is(err, errLeak) {
+			t.Errorf("%s, written oddly: %v, %v", layout, c.files, err)
+		}
 		put1(t, l.file(p), strings.ReplaceAll(name, "%", access))
 		if c, err := l.of(p); err != nil || len(c.files) == 0 {
 			t.Errorf("%s, the twin: %v, %v", layout, c.files, err)

@@ -42,7 +42,7 @@ func newRig(t *testing.T, environ ...string) *rig {
 func (r *rig) open(t *testing.T, environ ...string) {
 	t.Helper()
 	env := append([]string{"HOME=" + r.Home, "PATH=" + r.bin + ":" + os.Getenv("PATH"), "SHELL=/bin/sh"}, environ...)
-	keeper, err := agentstate.Open(agentstate.Options{Dir: r.state, Environ: env, Untrusted: func() []string { return []string{r.Data} }})
+	keeper, err := agentstate.Open(agentstate.Options{Dir: r.state, Environ: func() []string { return env }, Untrusted: func() []string { return []string{r.Data} }})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -195,7 +195,7 @@ func TestNoTwoTasksShare(t *testing.T) {
 // TestHomeless: without a home directory the app starts, and no cage.
 func TestHomeless(t *testing.T) {
 	for _, environ := range [][]string{nil, {"HOME="}, {"HOME=relative"}, {"HOME=/nowhere/at/all"}} {
-		keeper, err := agentstate.Open(agentstate.Options{Dir: t.TempDir(), Environ: environ})
+		keeper, err := agentstate.Open(agentstate.Options{Dir: t.TempDir(), Environ: func() []string { return environ }})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -83,7 +83,7 @@ func (k *Keeper) program(l *layout, definition agent.Definition) (string, error)
 	if len(definition.Command) == 0 || filepath.Base(definition.Command[0]) != l.program {
 		definition = agent.Definition{ID: l.program, Command: []string{l.program}}
 	}
-	program, err := agent.Find(definition, agent.WhereIn(k.person.environ))
+	program, err := agent.Find(definition, agent.WhereIn(k.environ()))
 	if err != nil {
 		return "", err
 	}
@@ -99,7 +99,7 @@ func (k *Keeper) program(l *layout, definition agent.Definition) (string, error)
 
 // outside is the person's environment without what is ours, or would tell the program that it runs inside another one.
 func (k *Keeper) outside() []string {
-	return slices.DeleteFunc(slices.Clone(k.person.environ), func(entry string) bool {
+	return slices.DeleteFunc(slices.Clone(k.environ()), func(entry string) bool {
 		return strings.HasPrefix(entry, "TERMIC_") || strings.HasPrefix(entry, "CLAUDECODE=")
 	})
 }

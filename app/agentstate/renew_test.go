@@ -197,7 +197,7 @@ func TestWatcher(t *testing.T) {
 	r := newRig(t)
 	file := r.write(t, claudeFile, claudeLogin("FIRST", time.Hour))
 	synctest.Test(t, func(t *testing.T) {
-		keeper, err := agentstate.Open(agentstate.Options{Dir: r.state, Environ: []string{"HOME=" + r.Home}})
+		keeper, err := agentstate.Open(agentstate.Options{Dir: r.state, Environ: func() []string { return []string{"HOME=" + r.Home} }})
 		if err != nil {
 			t.Fatal(err)
 		}

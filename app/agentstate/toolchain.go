@@ -20,7 +20,7 @@ var prefixes = []string{"/home/linuxbrew/.linuxbrew"}
 
 // toolchains adds what the person develops with, as far as it is on the list.
 func (b *builder) toolchains() {
-	b.plan.Read = append(b.plan.Read, profile.Toolchains(profile.Machine{}, b.keeper.person.home)...)
+	b.plan.Read = append(b.plan.Read, profile.Toolchains(profile.Machine{}, b.person.home)...)
 	for _, dir := range prefixes {
 		if info, err := os.Stat(dir); err == nil && info.IsDir() {
 			b.plan.Read = append(b.plan.Read, dir)
@@ -31,7 +31,7 @@ func (b *builder) toolchains() {
 // install adds an agent's program, where the system's directories do not hold it: the file, or all of the packages that
 // it is one of; and what interprets it. A program that is not installed adds nothing: starting it says so.
 func (b *builder) install(definition agent.Definition) {
-	program, err := agent.Find(definition, agent.WhereIn(b.keeper.person.environ))
+	program, err := agent.Find(definition, agent.WhereIn(b.person.environ))
 	if err != nil {
 		return
 	}
@@ -46,7 +46,7 @@ func (b *builder) install(definition agent.Definition) {
 	if len(words) == 0 {
 		return
 	}
-	if found, err := agent.Find(agent.Definition{ID: definition.ID, Command: words[:1]}, agent.WhereIn(b.keeper.person.environ)); err == nil {
+	if found, err := agent.Find(agent.Definition{ID: definition.ID, Command: words[:1]}, agent.WhereIn(b.person.environ)); err == nil {
 		b.program(found)
 	}
 }

@@ -48,6 +48,15 @@ const (
 	renewWait = 20 * time.Second
 )
 
+// login returns the copy of the person's login as it is now.
+func (v *vault) login() (copied, error) {
+	p, err := v.keeper.person()
+	if err != nil {
+		return copied{}, err
+	}
+	return v.layout.login.of(p)
+}
+
 // join puts copies into the login directory of a cage, renewed if need be, and keeps them like the person's until leave.
 func (v *vault) join(ctx context.Context, dir string, definition agent.Definition) (copied, error) {
 	if err := v.await(ctx, definition); err != nil {
@@ -55,7 +64,7 @@ func (v *vault) join(ctx context.Context, dir string, definition agent.Definitio
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	c, err := v.layout.login.of(v.keeper.person)
+	c, err := v.login()
 	if err != nil {
 		return copied{}, err
 	}
@@ -128,7 +137,7 @@ func (v *vault) look() {
 	if dirs := slices.Sorted(maps.Keys(v.dirs)); len(dirs) > 0 {
 		v.renew(v.dirs[dirs[0]])
 	}
-	c, err := v.layout.login.of(v.keeper.person)
+	c, err := v.login()
 	if err == nil {
 		for dir := range v.dirs {
 			err = errors.Join(err, put(dir, c.files))
@@ -156,7 +165,7 @@ func (v *vault) renew(definition agent.Definition) <-chan struct{} {
 	if v.renewing != nil || len(l.renew.args) == 0 || time.Since(v.tried) < renewAgain {
 		return v.renewing
 	}
-	c, err := l.of(v.keeper.person)
+	c, err := v.login()
 	if err != nil || len(c.files) == 0 || c.expires.IsZero() || time.Until(c.expires) > l.early {
 		return nil // a file that cannot be read is said by who reads it next
 	}

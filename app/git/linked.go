@@ -73,7 +73,7 @@ func (r *Repo) CarryIndex(ctx context.Context, w Linked, from, to OID, dry bool)
 			config: []string{"submodule.recurse=false", "core.splitIndex=false", "core.untrackedCache=false"}})
 		return err
 	})
-	if stderrHas(err, "would be overwritten by merge", "not uptodate", "Cannot merge", "cannot merge") {
+	if stderrHas(err, "would be overwritten by merge", "not uptodate", "Cannot merge", "cannot merge", "resolve your current index first") {
 		return fmt.Errorf("%w: %w", ErrStaged, err)
 	}
 	return err

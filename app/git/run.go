@@ -2,6 +2,7 @@ package git
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -96,8 +97,8 @@ func (g *Git) start(parent context.Context, c call) ([]byte, bool, error) {
 	}
 	ctx, cancel := context.WithTimeoutCause(parent, timeout, ErrNoAnswer)
 	defer cancel()
-	if err := ctx.Err(); err != nil {
-		return nil, false, fmt.Errorf("git %s: %w", c.args[0], err)
+	if ctx.Err() != nil { // the cause: ours, or that of whoever called
+		return nil, false, fmt.Errorf("git %s: %w", c.args[0], cmp.Or(parent.Err(), ErrNoAnswer))
 	}
 
 	cmd := exec.CommandContext(ctx, g.path, g.arguments(c)...)

@@ -38,6 +38,25 @@ func Fingerprint(private string) (string, error) {
 	return hex.EncodeToString(p.sum.Sum(nil)), nil
 }
 
+// Usable reports whether a private directory still has what git takes for a repository. It is looked at as bytes.
+func Usable(private string) bool {
+	d, err := safefile.Hold(private)
+	if err != nil {
+		return false
+	}
+	defer d.Close()
+	head, _, err := d.Lstat("HEAD")
+	if err != nil || !head.IsRegular() {
+		return false
+	}
+	for _, name := range []string{"objects", "refs"} {
+		if mode, _, err := d.Lstat(name); err != nil || !mode.IsDir() {
+			return false
+		}
+	}
+	return true
+}
+
 type printer struct {
 	top   *safefile.Dir
 	sum   hash.Hash

@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"termic/app/git"
+	"termic/sandbox/cagetest"
 )
 
 // rig is one project of a person, one caged task in it, and the agent in that task's cage: the agent's git runs on
@@ -45,12 +46,18 @@ func TestMain(m *testing.M) {
 				os.Unsetenv(name)
 			}
 		}
+		// The go command builds what cages need; it finds its caches by the home that it no longer sees.
+		for _, name := range []string{"GOCACHE", "GOMODCACHE"} {
+			if dir, err := exec.Command("go", "env", name).Output(); err == nil {
+				os.Setenv(name, strings.TrimSpace(string(dir)))
+			}
+		}
 		os.Setenv("HOME", home)
 		config := "[user]\n\tname = A Person\n\temail = person@example.org\n[init]\n\tdefaultBranch = main\n"
 		if err := os.WriteFile(filepath.Join(home, ".gitconfig"), []byte(config), 0o600); err != nil {
 			panic(err)
 		}
-		return m.Run()
+		return cagetest.Run(m)
 	}())
 }
 

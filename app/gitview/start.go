@@ -46,9 +46,9 @@ func (t Task) start(ctx context.Context, w git.Linked, kept *Kept, copied []git.
 	case kept.Head == "" && kept.Commit != "":
 		s.head, at = string(kept.Commit), kept.Commit
 	}
-	tree := kept.Index
-	if tree == "" {
-		tree = at
+	tree := at
+	if kept.Index != "" && at == kept.Commit { // else it was staged for another commit
+		tree = kept.Index
 	}
 	s.index, err = t.Repo.IndexOf(ctx, w, tree)
 	return s, err

@@ -7,6 +7,7 @@ import (
 	"termic/app/agent"
 	"termic/app/audit"
 	"termic/app/git"
+	"termic/app/hold"
 	"termic/app/project"
 	"termic/app/registration"
 	"termic/app/settings"
@@ -71,6 +72,8 @@ type Services struct {
 	// Environment is what tabs start from.
 	Environment Environment
 	Audit       AuditLog
+	Holds       *hold.Holds
+	Policy      *hold.Policy
 	Version     string
 }
 
@@ -104,6 +107,7 @@ func Bind(r *registry.Router, s Services) {
 	s.bindClients(r)
 	s.bindAuthority(r)
 	s.bindAudit(r)
+	s.bindHolds(r)
 	s.bindDoctor(r)
 	s.bindWindow(r)
 }

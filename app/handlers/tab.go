@@ -3,6 +3,7 @@ package handlers
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"time"
 
 	"termic/app/settle"
@@ -49,7 +50,7 @@ func (s Services) taskWait(ctx context.Context, call registry.Call, in verbs.Tas
 	if in.TimeoutMS > 0 {
 		timeout = time.Duration(in.TimeoutMS) * time.Millisecond
 	}
-	outcome, err := open.Wait(ctx, timeout)
+	outcome, err := waitTelling(ctx, open, timeout)
 	if err != nil {
 		return verbs.TaskWaitOut{}, err
 	}
@@ -59,6 +60,21 @@ func (s Services) taskWait(ctx context.Context, call registry.Call, in verbs.Tas
 		Task: string(call.Subject.Task), Tab: string(call.Subject.Tab), Outcome: string(outcome),
 		State: info.State.String(), Signal: info.Signal.String(), Guess: info.Guess,
 	}, nil
+}
+
+// tellEvery is how often a waiting caller is told what the agent is doing, where it listens.
+const tellEvery = 2 * time.Second
+
+// waitTelling waits like Wait and tells the caller how it goes: what its answer would say now.
+func waitTelling(ctx context.Context, open *tab.Tab, timeout time.Duration) (tab.Outcome, error) {
+	for left := timeout; ; left -= tellEvery {
+		outcome, err := open.Wait(ctx, min(left, tellEvery))
+		if outcome != tab.TimedOut || err != nil || left <= tellEvery {
+			return outcome, err
+		}
+		info := open.Info()
+		registry.Progress(ctx, fmt.Sprintf("the agent is %s (%s), %d queued", info.State, info.Signal, info.Queued))
+	}
 }
 
 // defaultLines is how much a log shows unless the caller says otherwise; the schema says so too.

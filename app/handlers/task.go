@@ -55,6 +55,9 @@ func (s Services) taskStatus(ctx context.Context, call registry.Call, _ verbs.Ta
 	if seesCage(call, record) {
 		out.Can = s.can(record)
 	}
+	if call.Caller.Scope == registry.Full {
+		out.Notes = s.Tasks.CageNotes(record.ID)
+	}
 	if held, _, ok := s.Book.Get(call.Caller.Grant); ok && held.Task == record.ID {
 		out.Grant = verbs.Grant{
 			Scope: held.Scope.String(), Ceiling: held.Ceiling.String(), Limit: held.Limit.Words(), Projects: []verbs.GrantProject{},
@@ -215,7 +218,7 @@ func (s Services) render(record task.Record, tabs []*tab.Tab) verbs.Task {
 	out := verbs.Task{
 		ID: string(record.ID), Name: record.Name, Project: string(record.Project), ProjectName: project.Name,
 		Branch: record.Branch, Base: string(record.Base), Path: record.Dir, Agent: record.Agent,
-		Cage: record.Mode.String(), MCP: record.MCP, Live: !record.OwnCheckout, Archived: record.Stage == task.Archived,
+		Cage: record.Mode.String(), MCP: record.MCP, Bypass: record.Bypass, Live: !record.OwnCheckout, Archived: record.Stage == task.Archived,
 		Hosts: record.Hosts.Items(), Read: record.Read.Items(), Write: record.Write.Items(), Env: record.Env.Items(),
 		State: "none", Signal: "none", Trouble: record.Trouble, Creator: string(record.Creator),
 		Created: record.Created.Format(time.RFC3339), Tabs: []verbs.Tab{},

@@ -3,7 +3,6 @@ package registration
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"termic/mcpserver/clients"
@@ -176,10 +175,7 @@ func (s *Set) Remove(ctx context.Context, in Remove) (Change, error) {
 	}
 	if r.Written != nil {
 		if err := s.takeOut(ctx, c, r, in, &change); err != nil {
-			if no := Explain(err); !in.DryRun {
-				return Change{}, fmt.Errorf("its token has ended: %w", no)
-			}
-			return Change{}, Explain(err)
+			return Change{}, endedAllTheSame(Explain(err), in.DryRun)
 		}
 	}
 	if !in.DryRun {
@@ -191,6 +187,15 @@ func (s *Set) Remove(ctx context.Context, in Remove) (Change, error) {
 	return change, nil
 }
 
+// endedAllTheSame adds to a refusal what was done before it.
+func endedAllTheSame(err error, dryRun bool) error {
+	no, ok := refusal.From(err)
+	if !ok || dryRun {
+		return err
+	}
+	return refusal.New(no.Code, no.Reason+"; the client's token has ended all the same", no.Remedy).Because(err)
+}
+
 // takeOut removes the entry from the client's configuration.
 func (s *Set) takeOut(ctx context.Context, c clients.Client, r Record, in Remove, change *Change) error {
 	p, err := s.look(c, r)
@@ -198,7 +203,7 @@ func (s *Set) takeOut(ctx context.Context, c clients.Client, r Record, in Remove
 		return err
 	}
 	if p.state == clients.Changed && !in.Force {
-		return refusal.New(refusal.Conflict, "somebody changed the entry that this app wrote; its token has ended",
+		return refusal.New(refusal.Conflict, "somebody changed the entry that this app wrote",
 			"look at the difference with: termic client show "+c.Name+"; then take it out with --force")
 	}
 	out, err := c.Drop(p.from.Data, *r.Written)

@@ -99,7 +99,7 @@ func (t *Tab) observe(o settle.Observation) {
 
 // look tells the machine who has the keyboard, where the rules read that; t.mu is held.
 func (t *Tab) look() {
-	if !t.spec.Agent.Settle.Foreground {
+	if !t.spec.Agent.Settle.Foreground || t.session == nil {
 		return
 	}
 	_, busy, err := t.session.Foreground()

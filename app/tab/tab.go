@@ -41,6 +41,8 @@ type Spec struct {
 	// Changed, when set, is called when the state or the queue changed. The tab is locked meanwhile: it must
 	// neither block nor ask the tab.
 	Changed func()
+	// Before is what a tab showed whose place it takes; its own output comes below.
+	Before Saved
 	// Opener is the task whose token opened it; empty when the person or an outside client did.
 	Opener ident.Task
 	// Outside tells that its program is in no cage, although its task has one.
@@ -72,7 +74,7 @@ type Info struct {
 // Tab is a running (or ended) terminal. It is safe for concurrent use.
 type Tab struct {
 	spec    Spec
-	session *pty.Session
+	session *pty.Session // nil in a restored tab: nothing runs in it
 	log     func(msg string, args ...any)
 
 	// input orders everything that is typed: the person's keys, pastes, answers of the terminal. It is held
@@ -95,6 +97,7 @@ type Tab struct {
 	failed   error  // why the last text did not arrive; cleared by the next
 	exit     pty.ExitStatus
 	replies  chan []byte
+	saved    Saved         // what a restored tab was made from; never changed
 	ended    chan struct{} // closed when the process has ended and its output is read
 }
 
@@ -120,6 +123,7 @@ func Open(spec Spec, log func(msg string, args ...any)) (*Tab, error) {
 		Cols: int(spec.Size.Cols), Rows: int(spec.Size.Rows), Scrollback: spec.Scrollback,
 		Version: spec.Version, Reply: t.reply, Events: t.events(),
 	})
+	spec.Before.draw(t.screen)
 	t.tick = time.AfterFunc(time.Hour, t.onTick)
 	t.tick.Stop()
 	session, err := spec.Start(spec)
@@ -146,7 +150,12 @@ func startOutside(spec Spec) (*pty.Session, error) {
 }
 
 // Pid returns the process id of the tab's program, which is also the id of its session; 0 when it is not known.
-func (t *Tab) Pid() int { return t.session.Pid() }
+func (t *Tab) Pid() int {
+	if t.session == nil {
+		return 0
+	}
+	return t.session.Pid()
+}
 
 // ID returns the tab's id.
 func (t *Tab) ID() ident.Tab { return t.spec.ID }
@@ -193,6 +202,9 @@ const writeTimeout = 10 * time.Second
 
 // write types p; t.input is held.
 func (t *Tab) write(ctx context.Context, p []byte) error {
+	if t.session == nil {
+		return fmt.Errorf("type into tab: %w", ErrExited)
+	}
 	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
 	defer cancel()
 	if _, err := t.session.WriteContext(ctx, p); err != nil {
@@ -203,6 +215,9 @@ func (t *Tab) write(ctx context.Context, p []byte) error {
 
 // Resize sets the terminal's size.
 func (t *Tab) Resize(size pty.Size) error {
+	if t.session == nil {
+		return fmt.Errorf("resize tab: %w", ErrExited)
+	}
 	if err := t.session.Resize(size); err != nil {
 		return fmt.Errorf("resize tab: %w", err)
 	}
@@ -218,6 +233,9 @@ const hangupGrace = 2 * time.Second
 
 // Close ends everything that runs in the tab and returns when it is gone.
 func (t *Tab) Close() error {
+	if t.session == nil {
+		return nil
+	}
 	err := t.session.Hangup(hangupGrace)
 	t.session.Close()
 	<-t.ended

@@ -24,6 +24,8 @@ type caged struct {
 	*cage.Cage
 	env []string
 	url string // of the control plane; empty when it is not offered
+	// notes are what it has of its agent and of the person's tools, and what it lacks, in words.
+	notes []string
 }
 
 // place is where a tab runs and with which environment.
@@ -66,7 +68,7 @@ func (s *Tasks) ensureCage(ctx context.Context, t *task) (*caged, error) {
 		return nil, err
 	}
 	url := s.Credentials.Address(t.record)
-	dirs, more, err := s.dirs(ctx, t.record, limit, url)
+	dirs, state, err := s.dirs(ctx, t.record, limit, url)
 	if err != nil {
 		return nil, err
 	}
@@ -74,14 +76,12 @@ func (s *Tasks) ensureCage(ctx context.Context, t *task) (*caged, error) {
 	if err != nil {
 		return nil, errors.Join(err, s.State.Release(t.record.ID))
 	}
-	running := &caged{Cage: started, url: url, env: slices.Concat(started.Environ(s.Environ()), more, terminalEnvironment(t.record))}
+	running := &caged{Cage: started, url: url, notes: slices.Concat(state.Notes, started.Notes())}
+	running.env = slices.Concat(started.Environ(s.Environ()), variables(state.Env), terminalEnvironment(t.record))
 	if url != "" { // the token is valid at the listener inside the cage, where it has one, else at the host's port
 		running.env = append(running.env, controlEnvironment(s.Credentials.Task(t.record, limit, started.MCP()))...)
 	} else if door := started.MCP(); door != nil {
 		_ = door.Close()
-	}
-	for _, note := range started.Notes() {
-		s.Log.Info("a cage is otherwise than planned", "task", t.record.ID, "note", note)
 	}
 	s.mu.Lock()
 	t.caged = running
@@ -159,36 +159,44 @@ func (s *Tasks) Effective(record Record) (capability.Set, error) {
 	return capability.Effective(declared, s.Machine.Enforced(record.Mode))
 }
 
-// dirs returns where the things are that a task's cage is made of, and what its processes are told of them
-// ("NAME=value"). What agents have in it is the cage's until release.
-func (s *Tasks) dirs(ctx context.Context, record Record, limit capability.Set, url string) (profile.Dirs, []string, error) {
+// dirs returns where the things are that a task's cage is made of, and what agents have in it, which is the cage's until
+// release.
+func (s *Tasks) dirs(ctx context.Context, record Record, limit capability.Set, url string) (profile.Dirs, agentstate.Plan, error) {
 	home, err := s.home()
 	if err != nil {
-		return profile.Dirs{}, nil, err
+		return profile.Dirs{}, agentstate.Plan{}, err
 	}
 	definition, err := s.Agents.Get(record.Agent)
 	if err != nil {
-		return profile.Dirs{}, nil, err
+		return profile.Dirs{}, agentstate.Plan{}, err
 	}
 	own, err := s.gitOwn(ctx, record)
 	if err != nil {
-		return profile.Dirs{}, nil, err
+		return profile.Dirs{}, agentstate.Plan{}, err
 	}
 	plan, err := s.State.Prepare(ctx, agentstate.Task{
 		ID: record.ID, Checkout: record.Dir, Agents: []agent.Definition{definition}, Limit: limit,
 		MCPURL: url, OlderMCP: s.Settings.Bool(settings.MCPOlder),
 	})
 	if err != nil {
-		return profile.Dirs{}, nil, err
-	}
-	for _, note := range plan.Notes {
-		s.Log.Info("agents' state", "task", record.ID, "note", note)
+		return profile.Dirs{}, agentstate.Plan{}, err
 	}
 	return profile.Dirs{
 		Home: home, Checkout: record.Dir, Data: s.Store.Dir(), Hidden: s.hidden(record.ID),
 		Own: append(own, plan.Own...), Caches: plan.Caches, Read: plan.Read,
 		Root: os.Getuid() == 0, UID: os.Getuid(),
-	}, variables(plan.Env), nil
+	}, plan, nil
+}
+
+// CageNotes returns what a task's running cage has of its agent and of the person's tools, and what it lacks, in words for
+// the person; none when no cage runs.
+func (s *Tasks) CageNotes(id ident.Task) []string {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if t := s.tasks[id]; t != nil && t.caged != nil {
+		return slices.Clone(t.caged.notes)
+	}
+	return nil
 }
 
 // variables returns env as "NAME=value", sorted.

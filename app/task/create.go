@@ -32,8 +32,10 @@ type New struct {
 	Write    capability.Paths
 	Env      capability.Names
 	Live     bool
-	Prompt   string
-	Creator  ident.Task
+	// Bypass is as in Record.
+	Bypass  bool
+	Prompt  string
+	Creator ident.Task
 	// Scoped tells that Creator's agents hold a scoped token: the task gets a name in Creator's namespace, starts
 	// from what Creator may see, and counts against its budget.
 	Scoped bool
@@ -130,6 +132,8 @@ func (s *Tasks) admitCage(want New) error {
 		return refusal.New(refusal.Conflict, "the project's own checkout cannot be caged: what an agent writes there runs outside at once", "leave live out, or choose cage off")
 	case want.Mode == capability.Off && want.MCP:
 		return refusal.New(refusal.BadInput, "a task without a cage has the control plane anyway", "leave mcp out, or choose a cage")
+	case want.Mode.Caged() && want.Bypass:
+		return refusal.New(refusal.BadInput, "in a cage the agent acts without asking anyway", "leave bypass out")
 	case !want.Mode.Caged() && !want.unlimited():
 		return refusal.New(refusal.BadInput, "hosts, paths and variables belong to a cage, and the task would have none", "leave them out, or choose a cage")
 	case want.Mode == capability.EnforceFS && len(want.Hosts.Items()) > 0:
@@ -174,7 +178,7 @@ func (s *Tasks) reserve(want New) (*task, error) {
 	defer s.mu.Unlock()
 	record := Record{
 		ID: ident.NewTask(), Name: want.Name, Project: want.Project, OwnCheckout: !want.Live,
-		Agent: want.Agent, Mode: want.Mode, MCP: want.MCP, Projects: want.Projects,
+		Agent: want.Agent, Mode: want.Mode, MCP: want.MCP, Bypass: want.Bypass, Projects: want.Projects,
 		Hosts: want.Hosts, Read: want.Read, Write: want.Write, Env: want.Env,
 		Creator: want.Creator, Created: time.Now().UTC(), Stage: Creating,
 	}

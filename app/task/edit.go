@@ -122,35 +122,60 @@ func (s *Tasks) tabNames(id ident.Task) []string {
 
 // exchangeCage ends everything in the task, changes the record, and starts the tabs again.
 func (s *Tasks) exchangeCage(ctx context.Context, t *task, before, next Record) (Edited, error) {
-	if err := s.exchangeView(ctx, t, before, next); err != nil {
-		return Edited{Record: before}, err
-	}
 	tabs := s.reopenings(t.record.ID)
-	s.end(t)
+	err := s.endFor(ctx, t, before, next)
 	s.Credentials.Allow(t.record.ID)
-	saved, err := s.save(t, func(r *Record) {
-		r.Mode, r.MCP, r.Projects = next.Mode, next.MCP, next.Projects
-		r.Hosts, r.Read, r.Write, r.Env = next.Hosts, next.Read, next.Write, next.Env
-	})
-	edited := Edited{Record: saved, Failed: map[string]error{}}
-	for _, tab := range tabs { // with the old record, when the new one could not be saved
-		if _, _, opening := s.openTab(ctx, t, tab.definition, tab.tabWish); opening != nil {
-			s.Log.Error("tab not started again", "task", t.record.ID, "cause", opening)
-			edited.Failed[tab.name] = opening
-			continue
-		}
-		edited.Restarted = append(edited.Restarted, tab.name)
+	saved := before
+	if err == nil {
+		saved, err = s.save(t, func(r *Record) {
+			r.Mode, r.MCP, r.Projects = next.Mode, next.MCP, next.Projects
+			r.Hosts, r.Read, r.Write, r.Env = next.Hosts, next.Read, next.Write, next.Env
+			if r.Mode.Caged() {
+				r.Bypass = false // it was said for a task without a cage, and does not come back with the next change
+			}
+		})
 	}
+	edited := Edited{Record: saved, Failed: map[string]error{}}
+	edited.Restarted = s.reopenAll(ctx, t, tabs, edited.Failed) // with the old record, when the new one is not in force
 	return edited, err
 }
 
-// exchangeView prepares the task's git for a cage that is turned on, or off.
-func (s *Tasks) exchangeView(ctx context.Context, t *task, before, next Record) error {
+// reopenAll starts tabs again that are not open, and notes in failed why one could not be.
+func (s *Tasks) reopenAll(ctx context.Context, t *task, tabs []reopen, failed map[string]error) (restarted []string) {
+	open := s.tabNames(t.record.ID)
+	for _, tab := range tabs {
+		if slices.Contains(open, tab.name) {
+			continue
+		}
+		if _, _, err := s.openTab(ctx, t, tab.definition, tab.tabWish); err != nil {
+			s.Log.Error("tab not started again", "task", t.record.ID, "cause", err)
+			failed[tab.name] = err
+			continue
+		}
+		restarted = append(restarted, tab.name)
+	}
+	return restarted
+}
+
+// endFor ends everything in the task, with its git ready for a cage that is turned on, or off. When that cannot be, it
+// is an error, and the cage stays as it is.
+func (s *Tasks) endFor(ctx context.Context, t *task, before, next Record) error {
 	switch {
 	case !before.Mode.Caged() && next.Mode.Caged():
-		return s.enterView(ctx, next)
+		if err := s.enterView(ctx, next); err != nil {
+			return err // before anything has ended
+		}
 	case before.Mode.Caged() && !next.Mode.Caged():
-		return s.leaveView(ctx, t)
+		// The agents end first: what one commits while its commits are taken over would stay behind.
+		s.Credentials.Revoke(t.record.ID)
+		s.closeTabs(t)
+		if err := s.leaveView(ctx, t); err != nil {
+			return err
+		}
+	}
+	s.end(t)
+	if before.Mode.Caged() && !next.Mode.Caged() && !s.left(t) {
+		return refusal.New(refusal.Conflict, "the cage stays on: its git changed while it was taken over", "try again")
 	}
 	return nil
 }

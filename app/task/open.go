@@ -61,7 +61,7 @@ type tabWish struct {
 
 // openTab starts an agent in a task whose life is locked: in its cage, when it has one.
 func (s *Tasks) openTab(ctx context.Context, t *task, definition agent.Definition, want tabWish) (*tab.Tab, bool, error) {
-	name, err := s.admitTab(t, definition, want)
+	name, before, err := s.admitTab(t, definition, want)
 	if err != nil {
 		return nil, false, err
 	}
@@ -74,7 +74,7 @@ func (s *Tasks) openTab(ctx context.Context, t *task, definition agent.Definitio
 		return nil, false, err
 	}
 	argv, extra, passed, err := definition.Launch(agent.LaunchOptions{
-		Program: program, Prompt: want.prompt, Dir: t.record.Dir, Caged: place.start != nil,
+		Program: program, Prompt: want.prompt, Dir: t.record.Dir, Caged: place.start != nil, Bypass: t.record.Bypass && !want.outside,
 		MCPURL: place.url, OlderMCP: s.Settings.Bool(settings.MCPOlder),
 	})
 	if err != nil {
@@ -83,7 +83,7 @@ func (s *Tasks) openTab(ctx context.Context, t *task, definition agent.Definitio
 	opened, err := tab.Open(tab.Spec{
 		ID: ident.NewTab(), Task: t.record.ID, Name: name, Agent: definition,
 		Argv: argv, Env: append(place.env, extra...), Dir: t.record.Dir, Size: firstSize, Start: place.start,
-		Scrollback: s.Settings.Int(settings.Scrollback), Prompted: passed,
+		Scrollback: s.Settings.Int(settings.Scrollback), Prompted: passed, Before: before,
 		Opener: want.opener, Outside: want.outside, Changed: s.Changed,
 	}, s.Log.Warn)
 	if err != nil {
@@ -96,39 +96,44 @@ func (s *Tasks) openTab(ctx context.Context, t *task, definition agent.Definitio
 		}
 	}
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	t.tabs = append(t.tabs, opened)
+	t.enlist(opened)
+	s.mu.Unlock()
+	s.saveLayout(t.record.ID)
 	return opened, passed, nil
 }
 
-// admitTab checks that the task may have another tab and returns the tab's name.
-func (s *Tasks) admitTab(t *task, definition agent.Definition, want tabWish) (name string, err error) {
+// admitTab checks that the task may have another tab and returns the tab's name, and what a tab showed in an earlier run whose
+// place it takes.
+func (s *Tasks) admitTab(t *task, definition agent.Definition, want tabWish) (name string, before tab.Saved, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if t.record.Mode.Caged() && !want.outside && !definition.Shell && definition.ID != t.record.Agent {
-		return "", refusal.Newf(refusal.Unsupported, "make a task for it",
+		return "", before, refusal.Newf(refusal.Unsupported, "make a task for it",
 			"the task's cage was made for agent %s, and has neither program nor login of agent %s", t.record.Agent, definition.ID)
 	}
 	if t.record.Stage != Live {
-		return "", refusal.New(refusal.Conflict, "the task is "+string(t.record.Stage), "restore it first")
+		return "", before, refusal.New(refusal.Conflict, "the task is "+string(t.record.Stage), "restore it first")
 	}
-	if len(t.tabs) >= maxTabs {
-		return "", refusal.Newf(refusal.Busy, "close one first", "a task may have %d tabs", maxTabs)
+	if t.running() >= maxTabs {
+		return "", before, refusal.Newf(refusal.Busy, "close one first", "a task may have %d tabs", maxTabs)
 	}
 	has := func(name string) bool {
-		return slices.ContainsFunc(t.tabs, func(o *tab.Tab) bool { return o.Info().Name == name })
+		return slices.ContainsFunc(t.tabs, func(o *tab.Tab) bool {
+			_, restored := o.Restored()
+			return !restored && o.Info().Name == name
+		})
 	}
 	if want.name != "" {
 		if has(want.name) {
-			return "", refusal.New(refusal.Conflict, "there is a tab "+want.name+" already", "choose another name")
+			return "", before, refusal.New(refusal.Conflict, "there is a tab "+want.name+" already", "choose another name")
 		}
-		return want.name, nil
+		return want.name, t.before(want.name, want.outside), nil
 	}
 	for name = definition.ID; has(name); {
 		t.opened[definition.ID]++
 		name = fmt.Sprintf("%s-%d", definition.ID, t.opened[definition.ID]+1)
 	}
-	return name, nil
+	return name, t.before(name, want.outside), nil
 }
 
 // CloseTab ends a tab and everything that runs in it. still is as in OpenTab.
@@ -147,8 +152,9 @@ func (s *Tasks) CloseTab(id ident.Task, which ident.Tab, still func() error) err
 	}
 	err = open.Close()
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	t.tabs = slices.DeleteFunc(t.tabs, func(o *tab.Tab) bool { return o == open })
+	s.mu.Unlock()
+	s.saveLayout(id)
 	return err
 }
 
@@ -160,6 +166,7 @@ func (s *Tasks) closeTabs(t *task) {
 		}
 	}
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	t.tabs = nil
+	s.mu.Unlock()
+	s.saveLayout(t.record.ID)
 }

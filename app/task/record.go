@@ -44,7 +44,9 @@ type Record struct {
 	Agent       string          `json:"agent"`
 	Mode        capability.Mode `json:"mode"`
 	MCP         bool            `json:"mcp"`
-	Projects    []ident.Project `json:"projects"`
+	// Bypass is the person's word that the agent acts without asking although no cage holds it.
+	Bypass   bool            `json:"bypass,omitzero"`
+	Projects []ident.Project `json:"projects"`
 	// Hosts, Read, Write and Env are what its cage lets through, beyond what every cage has.
 	Hosts capability.Hosts `json:"hosts,omitzero"`
 	Read  capability.Paths `json:"read,omitzero"`
@@ -72,7 +74,7 @@ type Record struct {
 func (r Record) Declared() (capability.Declared, error) {
 	d := capability.Declared{Mode: r.Mode, Set: capability.Set{
 		Write: r.Write, Read: r.Read, Network: r.Hosts, Env: r.Env,
-		Checkout: capability.Checkout(!r.OwnCheckout), Bypass: capability.Bypass(r.Mode.Caged()),
+		Checkout: capability.Checkout(!r.OwnCheckout), Bypass: capability.Bypass(r.Mode.Caged() || r.Bypass),
 	}}
 	switch {
 	case r.Mode == capability.Off:

@@ -52,7 +52,9 @@ type Tools struct {
 	// a cage.
 	Environ func() []string
 	CLI     string
-	Log     *slog.Logger
+	// Blank takes secrets out of a line of text that is going to be kept.
+	Blank func(string) string
+	Log   *slog.Logger
 	// Changed, when set, is called when a tab's state may have changed. It must not block.
 	Changed func()
 }
@@ -110,6 +112,13 @@ func Open(ctx context.Context, tools Tools) (*Tasks, error) {
 		s.tasks[record.ID] = newTask(record)
 		if err := s.recover(ctx, s.tasks[record.ID]); err != nil {
 			tools.Log.Error("task not put right after a crash", "task", id, "cause", err)
+		}
+		t := s.tasks[record.ID]
+		if t == nil { // its creation was rolled back
+			continue
+		}
+		if err := s.restoreLayout(t); err != nil {
+			tools.Log.Error("tabs not restored", "task", id, "cause", err)
 		}
 	}
 	return s, nil
@@ -276,6 +285,7 @@ func (s *Tasks) Stop() {
 				})
 			}
 			tabs.Wait()
+			s.saveLayout(record.ID)
 			s.mu.RLock()
 			t := s.tasks[record.ID]
 			s.mu.RUnlock()

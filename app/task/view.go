@@ -28,6 +28,7 @@ const (
 	viewGit    = "git"
 	viewFile   = "gitfile"
 	viewBase   = "base"
+	viewAside  = ".aside-"  // ends, with something random, the name of one that was no repository any more
 	viewGone   = ".gone-"   // begins the name of one that is being removed
 	viewIntake = "incoming" // where commits wait until they are checked
 )
@@ -43,6 +44,7 @@ type view struct {
 	// turn is held while the two views are brought together, so that this is done once at a time. Taken after life, never
 	// before it.
 	turn    turn
+	rests   time.Time          // until then nothing is asked of a git that did not answer; guarded by turn
 	refused git.OID            // the agent's commit that was refused last; guarded by turn
 	stop    context.CancelFunc // ends the watch; guarded by Tasks.mu
 	note    string             // what keeps the views apart, in words for the person; guarded by Tasks.mu
@@ -120,7 +122,13 @@ func (s *Tasks) gitOwn(ctx context.Context, record Record) ([]profile.Own, error
 // openView makes the private directory, or opens the one that is there.
 func (s *Tasks) openView(ctx context.Context, g gitview.Task, record Record) (*gitview.View, error) {
 	if exists(g.Private) {
-		return g.Open(ctx, g.Private)
+		if gitview.Usable(g.Private) {
+			return g.Open(ctx, g.Private)
+		}
+		s.Log.Warn("a task's own git is no repository any more; it gets a new one", "task", record.ID)
+		if err := os.Rename(g.Private, g.Private+viewAside+rand.Text()); err != nil {
+			return nil, fmt.Errorf("put the task's own git aside: %w", err)
+		}
 	}
 	if _, err := s.Store.Subdir(viewsDir, string(record.ID)); err != nil {
 		return nil, fmt.Errorf("directory for the task's own git: %w", err)

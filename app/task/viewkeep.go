@@ -52,6 +52,10 @@ func (s *Tasks) provedKept(record Record, kept *KeptGit) bool {
 	if err != nil || kept == nil {
 		return false
 	}
+	aside, err := filepath.Glob(filepath.Join(globEscape(dir), viewGit+viewAside+"*"))
+	if err != nil || len(aside) > 0 { // of what is in those, nothing is known
+		return false
+	}
 	now, err := gitview.Fingerprint(filepath.Join(dir, viewGit))
 	return err == nil && now == kept.Print
 }
@@ -80,6 +84,16 @@ func (s *Tasks) leaveView(ctx context.Context, t *task) error {
 	}
 	_, err = s.save(t, func(r *Record) { r.Kept = kept })
 	return err
+}
+
+// left tells whether what leaveView took over is still all that there is; the cage has ended.
+func (s *Tasks) left(t *task) bool {
+	record, _ := s.Get(t.record.ID)
+	dir, err := s.viewDir(record.ID)
+	if err == nil && !exists(filepath.Join(dir, viewGit)) {
+		return true
+	}
+	return s.provedKept(record, record.Kept)
 }
 
 // AutoExec lists what in a task's checkout programs outside a cage run by themselves, and what of it is new or changed

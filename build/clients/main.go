@@ -161,6 +161,11 @@ func (s *session) life() error {
 	if err = errors.Join(err, s.model.outcome()); err != nil {
 		return fmt.Errorf("%w\nit said:\n%s\nthe app's log:\n%s", err, said, s.rig.Log())
 	}
+	for _, further := range s.also {
+		if err := further(s); err != nil {
+			return err
+		}
+	}
 	if s.ownWrites {
 		if start, err = s.read(); err == nil {
 			start, err = withoutServers(start)

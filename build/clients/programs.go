@@ -12,6 +12,8 @@ type program struct {
 	run    func(model string) []string
 	// before is run once before the configuration is looked at for the first time: some write into it when they start.
 	before []string
+	// also are further tries while it is registered.
+	also []func(*session) error
 	// ownWrites: a session of it writes into its configuration.
 	ownWrites bool
 }
@@ -29,6 +31,7 @@ var claude = program{
 	},
 	run:    func(string) []string { return []string{"-p", "list the tasks", "--allowedTools", "mcp__termic"} },
 	before: []string{"mcp", "list"}, ownWrites: true,
+	also: []func(*session) error{quickHelper, hostileProject},
 }
 
 var codex = program{

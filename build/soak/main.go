@@ -1,6 +1,7 @@
-// Command soak runs the built termic for a long time through its main job and watches what grows: memory, open
-// files and processes. It fails when the last quarter of the run holds more than the second one did, beyond
-// what noise explains. Run it from the top of the tree, after `make build`; -for 8h for a night.
+// Command soak runs the built termic for a long time, half of it through its main job and half in a storm of MCP clients,
+// and watches what grows: memory, open files and threads. It fails when the last quarter of a half holds more than the
+// second one did, beyond what noise explains, and when the storm lost an effect or doubled one. Run it from the top of the
+// tree, after `make build`; -for 8h for a night.
 package main
 
 import (
@@ -26,7 +27,7 @@ func main() {
 }
 
 // reading is what the app held after one cycle.
-type reading struct{ kilobytes, files int }
+type reading struct{ kilobytes, files, threads int }
 
 func run(length time.Duration) (err error) {
 	r, err := rig.New()
@@ -48,7 +49,7 @@ func run(length time.Duration) (err error) {
 		}
 	}
 	var readings []reading
-	for deadline := time.Now().Add(length); time.Now().Before(deadline) || len(readings) < 8; {
+	for deadline := time.Now().Add(length / 2); time.Now().Before(deadline) || len(readings) < 8; {
 		if err := cycle(r, len(readings)); err != nil {
 			return err
 		}
@@ -58,6 +59,13 @@ func run(length time.Duration) (err error) {
 		}
 		readings = append(readings, now)
 		fmt.Printf("cycle %d: %d KB, %d open files\n", len(readings), now.kilobytes, now.files)
+	}
+	if err := compare(readings); err != nil {
+		return err
+	}
+	readings, err = (&storm{rig: r}).run(length / 2)
+	if err != nil {
+		return fmt.Errorf("storm: %w", err)
 	}
 	return compare(readings)
 }
@@ -90,6 +98,9 @@ func look(pid int) (reading, error) {
 		if rest, ok := strings.CutPrefix(line, "VmRSS:"); ok {
 			_, _ = fmt.Sscan(rest, &now.kilobytes)
 		}
+		if rest, ok := strings.CutPrefix(line, "Threads:"); ok {
+			_, _ = fmt.Sscan(rest, &now.threads)
+		}
 	}
 	files, err := os.ReadDir(filepath.Join("/proc", fmt.Sprint(pid), "fd"))
 	now.files = len(files)
@@ -100,28 +111,40 @@ func look(pid int) (reading, error) {
 const (
 	memoryGrowth = 1.3
 	fileGrowth   = 2
+	// Go keeps threads that a burst of blocking calls made it start.
+	threadGrowth = 8
 )
 
 // compare holds the last quarter against the second: the first one is warming up.
 func compare(readings []reading) error {
 	quarter := len(readings) / 4
 	early, late := median(readings[quarter:2*quarter]), median(readings[3*quarter:])
-	fmt.Printf("second quarter: %d KB, %d open files; last quarter: %d KB, %d open files\n", early.kilobytes, early.files, late.kilobytes, late.files)
+	fmt.Printf("second quarter: %d KB, %d open files, %d threads; last quarter: %d KB, %d open files, %d threads\n",
+		early.kilobytes, early.files, early.threads, late.kilobytes, late.files, late.threads)
 	if float64(late.kilobytes) > memoryGrowth*float64(early.kilobytes) {
 		return fmt.Errorf("memory grew from %d KB to %d KB", early.kilobytes, late.kilobytes)
 	}
 	if late.files > early.files+fileGrowth {
 		return fmt.Errorf("open files grew from %d to %d", early.files, late.files)
 	}
+	if late.threads > early.threads+threadGrowth {
+		return fmt.Errorf("threads grew from %d to %d", early.threads, late.threads)
+	}
 	return nil
 }
 
 func median(readings []reading) reading {
-	var kilobytes, files []int
-	for _, r := range readings {
-		kilobytes, files = append(kilobytes, r.kilobytes), append(files, r.files)
+	of := func(part func(reading) int) int {
+		var values []int
+		for _, r := range readings {
+			values = append(values, part(r))
+		}
+		slices.Sort(values)
+		return values[len(values)/2]
 	}
-	slices.Sort(kilobytes)
-	slices.Sort(files)
-	return reading{kilobytes[len(kilobytes)/2], files[len(files)/2]}
+	return reading{
+		of(func(r reading) int { return r.kilobytes }),
+		of(func(r reading) int { return r.files }),
+		of(func(r reading) int { return r.threads }),
+	}
 }

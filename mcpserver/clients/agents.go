@@ -50,7 +50,7 @@ var codex = Client{
 
 var gemini = Client{
 	Name: "gemini", Title: "Gemini CLI", Program: "gemini", Version: []string{"--version"},
-	Speaks: "2025-06-18 only; works through the bridge",
+	Speaks: "2025-06-18 only: works through the bridge, and over HTTP only with mcp.older_clients on",
 	Tried:  "0.61.0",
 	Format: JSON, Path: []string{"mcpServers", EntryName},
 	Files: func(e Env) []string { return []string{filepath.Join(e.Home, ".gemini", "settings.json")} },
@@ -60,7 +60,7 @@ var gemini = Client{
 
 var opencode = Client{
 	Name: "opencode", Title: "opencode", Program: "opencode", Version: []string{"--version"},
-	Speaks: "2025-11-25 only; works through the bridge",
+	Speaks: "2025-11-25 only: works through the bridge, and over HTTP only with mcp.older_clients on",
 	Tried:  "1.18.33",
 	Format: JSON, Path: []string{"mcp", EntryName},
 	Files: func(e Env) []string {

@@ -124,6 +124,23 @@ func TestEveryClientIsWhole(t *testing.T) {
 	}
 }
 
+// What the documentation says of each client is what the data says.
+func TestEveryClientIsDocumented(t *testing.T) {
+	doc, err := os.ReadFile("../../docs/clients.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range All() {
+		tried := c.Tried
+		if tried == "" {
+			tried = "not tried"
+		}
+		if row := "| " + c.Title + " | " + tried + " | "; !strings.Contains(string(doc), row) {
+			t.Errorf("docs/clients.md has no row %q", row)
+		}
+	}
+}
+
 func TestAnEntryIsJudgedByWhatWasWritten(t *testing.T) {
 	for _, c := range []Client{codex, gemini} {
 		mine, written, err := c.Write(nil, target, true)

@@ -13,7 +13,8 @@ func (c Client) Instructions(t Target, file, tokenFile string) (string, error) {
 	if c.Format == NoFile {
 		fmt.Fprintf(&b, "A client that starts its servers as programs: the command\n\n    %s\n\n", shellLine(append([]string{t.Program}, t.Bridge()...)))
 		fmt.Fprintf(&b, "A client that speaks MCP 2026-07-28 over HTTP and runs a helper for its headers: the address %s and the helper\n\n    %s\n\n", t.URL, t.Helper())
-		fmt.Fprintf(&b, "A client that reads a header from a file: the header Authorization with \"Bearer \" and the content of\n%s, which is new each time that the endpoint starts.\n", tokenFile)
+		fmt.Fprintf(&b, "A client that reads a header from a file: the header Authorization with \"Bearer \" and the content of\n%s, which is new each time that the endpoint starts.\n\n", tokenFile)
+		b.WriteString("Over HTTP a client of 2025-11-25 or 2025-06-18 is served only with: termic settings set mcp.older_clients true\n")
 		return b.String(), nil
 	}
 	snippet, _, err := c.Write(nil, t, true)

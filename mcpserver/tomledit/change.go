@@ -90,7 +90,21 @@ func (d *document) insertKey(path []string, value string) []byte {
 	if last >= 0 {
 		return d.insertLine(d.list[last].end, line)
 	}
-	return slices.Concat(d.src[:d.head], []byte(line+d.newline), d.src[d.head:])
+	return d.insertLine(d.afterDirectives(), line)
+}
+
+// afterDirectives returns where the first line is that is no directive: a comment such as "#:schema URL", which
+// editors look for at the top.
+func (d *document) afterDirectives() int {
+	offset := d.head
+	for bytes.HasPrefix(d.src[offset:], []byte("#:")) {
+		end := bytes.IndexByte(d.src[offset:], '\n')
+		if end < 0 {
+			return len(d.src)
+		}
+		offset += end + 1
+	}
+	return offset
 }
 
 // insertLine returns the document with a line at offset, which is the start of a line or the document's end.

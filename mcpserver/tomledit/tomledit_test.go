@@ -137,6 +137,8 @@ func TestKeysAreSetWhereTheyBelong(t *testing.T) {
 		"in its empty table":           {"[features]", "[features]\nmcp_2026_07_28 = true"},
 		"beside dotted keys":           {"features.a = 1\nb = 2\n", "features.a = 1\nfeatures.mcp_2026_07_28 = true\nb = 2\n"},
 		"at the top without its table": {"# c\n[b]\n", "features.mcp_2026_07_28 = true\n# c\n[b]\n"},
+		"behind a directive":           {"#:schema x\n# c\n[b]\n", "#:schema x\nfeatures.mcp_2026_07_28 = true\n# c\n[b]\n"},
+		"behind nothing but one":       {"#:schema x", "#:schema x\nfeatures.mcp_2026_07_28 = true"},
 		"in place of another value": {
 			"[features]\n'mcp_2026_07_28'= false # no\n", "[features]\n'mcp_2026_07_28' = true # no\n"},
 		"after a value of several lines": {"[features]\na = [\n1,\n]", "[features]\na = [\n1,\n]\nmcp_2026_07_28 = true"},

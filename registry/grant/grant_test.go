@@ -205,6 +205,8 @@ func TestTheGuardRefuses(t *testing.T) {
 		"a caller that claims another scope":   {scoped, registry.Target{Task: "t-aa"}, refusal.NotPermitted},
 		"a live checkout over MCP":             {live, registry.Target{Project: "shop", Live: true, Child: &registry.Wish{}}, refusal.NotPermitted},
 		"but not the same by the person":       {registry.Person(registry.CLI), registry.Target{Project: "shop", Live: true, Child: &registry.Wish{}}, ""},
+		"an agent that asks nothing, over MCP": {live, registry.Target{Project: "shop", Bypass: true, Child: &registry.Wish{}}, refusal.NotPermitted},
+		"but not the same by the person too":   {registry.Person(registry.CLI), registry.Target{Project: "shop", Bypass: true, Child: &registry.Wish{}}, ""},
 		"nor the same without a live checkout": {live, registry.Target{Project: "shop", Child: &registry.Wish{}}, ""},
 	} {
 		got := guard.Check(context.Background(), c.caller, verbs.TaskNew.Verb(), c.target)

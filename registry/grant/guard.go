@@ -40,6 +40,8 @@ func (g *Guard) Check(_ context.Context, caller registry.Caller, verb *registry.
 		decision.Rule = "person"
 	case target.Live:
 		decision = deny("live", refusal.New(refusal.NotPermitted, "only the person may put a task on the project's own checkout", "leave live out"), "live checkout over mcp")
+	case target.Bypass:
+		decision = deny("bypass", refusal.New(refusal.NotPermitted, "only the person may have an agent act without asking outside a cage", "leave bypass out"), "permission bypass over mcp")
 	case grant.Scope == registry.Scoped:
 		decision = g.scoped(grant, v, verb, target, subject)
 	}

@@ -16,6 +16,7 @@ type Task struct {
 	Path        string   `json:"path" jsonschema:"directory of its checkout"`
 	Agent       string   `json:"agent" jsonschema:"agent that the task was made for" cli:"col"`
 	Cage        string   `json:"cage" enum:"off,monitor,enforce-fs,enforce" jsonschema:"mode of its cage" cli:"col"`
+	Bypass      bool     `json:"bypass,omitzero" jsonschema:"its agent's own permission questions are off although no cage holds it" cli:"hide"`
 	MCP         bool     `json:"mcp" jsonschema:"whether a caged agent of the task may use the control plane"`
 	Projects    []string `json:"projects,omitempty" jsonschema:"ids of the projects besides its own that its agent may create tasks in" cli:"hide"`
 	Hosts       []string `json:"hosts,omitempty" jsonschema:"hosts that its cage lets through" cli:"hide"`
@@ -46,6 +47,7 @@ type TaskNewIn struct {
 	Write    []string `json:"write,omitempty" max:"256" jsonschema:"paths that a cage lets be written" cli:"flag=write,abs"`
 	Env      []string `json:"env,omitempty" max:"64" jsonschema:"variables of the person's environment that a cage passes" cli:"flag=env"`
 	Prompt   string   `json:"prompt,omitempty" max:"1048576" jsonschema:"first prompt for the agent, delivered when it is ready" cli:"short=p,stdin"`
+	Bypass   bool     `json:"bypass,omitempty" jsonschema:"start the agent with its own permission questions off although no cage holds it; only the person may. In a cage they are off anyway"`
 	Live     bool     `json:"live,omitempty" jsonschema:"work in the project's own checkout; only the person may"`
 	Key      string   `json:"key,omitempty" max:"128" jsonschema:"repeating the call with the same key and arguments within ten minutes returns the first outcome"`
 }
@@ -56,6 +58,7 @@ func (in TaskNewIn) Target() registry.Target {
 		Project:  in.Project,
 		Projects: in.Projects,
 		Live:     in.Live,
+		Bypass:   in.Bypass,
 		Child: &registry.Wish{
 			Name: in.Name, Cage: in.Cage, MCP: in.MCP, Hosts: in.Hosts, Read: in.Read, Write: in.Write, Env: in.Env,
 			Projects: in.Projects != nil,
@@ -108,6 +111,7 @@ type TaskStatusOut struct {
 	Task Task `json:"task" jsonschema:"the task"`
 	// Can says in words what the task can really touch on this machine.
 	Can   []string `json:"can" jsonschema:"what the task can touch on this machine, in words"`
+	Notes []string `json:"notes,omitempty" jsonschema:"what its running cage has of its agent's login, the person's caches and tools, and what it lacks, in words"`
 	Grant Grant    `json:"grant,omitzero" jsonschema:"what the caller may do; only when a task asks about itself" cli:"hide"`
 }
 

@@ -32,6 +32,7 @@ func All() []*registry.Verb {
 		SettingsGet.Verb(), SettingsSet.Verb(), SettingsList.Verb(),
 		ClientList.Verb(), ClientShow.Verb(), ClientAdd.Verb(), ClientRemove.Verb(), ClientRefresh.Verb(), ClientConnect.Verb(),
 		TaskBudget.Verb(), GrantList.Verb(), GrantRevoke.Verb(), ControlStop.Verb(), AuditTail.Verb(), AuditVerify.Verb(),
+		HoldList.Verb(), HoldAnswer.Verb(), HoldPolicy.Verb(), HoldForget.Verb(),
 		Doctor.Verb(),
 		WindowWatch.Verb(),
 	}

@@ -36,13 +36,16 @@ var programs struct {
 	err     error
 }
 
-// Main runs the tests of a package and removes the programs that they had built. It is for TestMain.
-func Main(m *testing.M) {
+// Main runs the tests of a package, removes the programs that they had built, and exits. It is for TestMain.
+func Main(m *testing.M) { os.Exit(Run(m)) }
+
+// Run is Main for a TestMain that has more to do at its end: it returns the exit code.
+func Run(m *testing.M) int {
 	status := m.Run()
 	if programs.dir != "" && os.Getenv(BinVar) == "" {
 		_ = os.RemoveAll(programs.dir)
 	}
-	os.Exit(status)
+	return status
 }
 
 // Bin returns a directory that anyone may read with the programs stage and hostile, as they are shipped: static.

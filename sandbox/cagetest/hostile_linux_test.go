@@ -7,10 +7,12 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/creack/pty"
+	"golang.org/x/sys/unix"
 
 	"termic/sandbox/cagetest"
 	"termic/sandbox/cagetest/probes"
@@ -24,6 +26,11 @@ func TestMain(m *testing.M) { cagetest.Main(m) }
 func TestHostile(t *testing.T) {
 	if !cagetest.Inner() {
 		cagetest.AgainAsUsers(t)
+		// Landlock is the second wall. Without it the first holds the same, with the same errors.
+		hostile := filepath.Join(cagetest.Bin(t), "hostile")
+		t.Run("without Landlock", func(t *testing.T) { // as root, if this is: more would be open to it
+			cagetest.Again(t, os.Getuid(), "^TestHostile$", hostile, "without", strconv.Itoa(unix.SYS_LANDLOCK_CREATE_RULESET), strconv.Itoa(int(unix.ENOSYS)))
+		})
 		return
 	}
 	m := cagetest.New(t)
@@ -36,7 +43,7 @@ func TestHostile(t *testing.T) {
 				requireScopes(t, m)
 			}
 			cage := m.Start(t, mode, capability.Set{Network: must(capability.HostsOf("example.com"))})
-			judge(t, world, mode, outside, byID(runInside(t, m, world, cage)))
+			judge(t, m, world, mode, outside, byID(runInside(t, m, world, cage)))
 		})
 	}
 	if after := inventory(t, m); !slices.Equal(before, after) {

@@ -21,11 +21,14 @@ var AppArmorProfile []byte
 const (
 	remedyUserNS   = "allow user namespaces: sudo sysctl -w user.max_user_namespaces=15000"
 	remedyDebian   = "allow user namespaces: sudo sysctl -w kernel.unprivileged_userns_clone=1"
-	remedyAppArmor = "install the AppArmor profile that comes with termic: sudo install -m 0644 termic-stage /etc/apparmor.d/termic-stage && sudo apparmor_parser -r /etc/apparmor.d/termic-stage"
+	remedyAppArmor = "install the stage and its AppArmor profile, once: sudo build/install-stage.sh, where termic was built; then start termic again"
 	remedyKernel   = "use Linux 5.12 or later"
 	remedyScopes   = "use Linux 6.12 or later with Landlock switched on (landlock in /sys/kernel/security/lsm), or choose enforce"
 	remedyOutside  = "run termic outside the container, on the machine itself"
 )
+
+// restriction is Ubuntu's switch (23.10 and later) that keeps programs without an AppArmor profile from user namespaces.
+const restriction = "proc/sys/kernel/apparmor_restrict_unprivileged_userns"
 
 // diagnose says what a machine lacks, from the step that failed and from what the system tells about itself. root is
 // "/" of that system.
@@ -43,7 +46,7 @@ func lackOf(failure *stage.Failure, root fs.FS) Lack {
 		return Lack{"user namespaces are switched off, or all in use", remedyUserNS}
 	case failure.Step == stage.StepClone && denied && setting("kernel/unprivileged_userns_clone") == "0":
 		return Lack{"user namespaces are forbidden to users", remedyDebian}
-	case (failure.Step == stage.StepClone || failure.Step == stage.StepPrivate) && denied && setting("kernel/apparmor_restrict_unprivileged_userns") == "1":
+	case (failure.Step == stage.StepClone || failure.Step == stage.StepPrivate) && denied && read(root, restriction) == "1":
 		return Lack{"AppArmor forbids user namespaces to programs that it does not know", remedyAppArmor}
 	case failure.Step == stage.StepProc && denied:
 		return Lack{"/proc is masked, as containers do it, so the cage can have none of its own", remedyOutside}

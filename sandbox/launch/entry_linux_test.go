@@ -62,7 +62,8 @@ func TestSignalsOfProcessOne(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, sig := range []unix.Signal{unix.SIGHUP, unix.SIGINT, unix.SIGQUIT, unix.SIGTERM, unix.SIGUSR1, unix.SIGUSR2, unix.SIGPIPE, unix.SIGALRM} {
+		for _, sig := range []unix.Signal{unix.SIGHUP, unix.SIGINT, unix.SIGQUIT, unix.SIGTERM, unix.SIGUSR1, unix.SIGUSR2, unix.SIGPIPE, unix.SIGALRM,
+			unix.SIGABRT, unix.SIGILL, unix.SIGTRAP, unix.SIGSYS, unix.SIGIO, unix.SIGXCPU} {
 			if caught&(1<<(sig-1)) != 0 {
 				t.Errorf("%s is caught", unix.SignalName(sig))
 			}

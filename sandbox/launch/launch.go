@@ -32,7 +32,10 @@ func (s Support) Check(mode capability.Mode) error {
 		return unsupported(mode, err)
 	}
 	lack := Lack{What: "cages on this machine were not tried", Remedy: "report this as a defect of termic"}
-	if !mode.Caged() {
+	switch {
+	case mode == capability.Monitor:
+		lack = Lack{What: "watching a task without a cage is not built", Remedy: "choose off, enforce-fs or enforce"}
+	case !mode.Caged():
 		lack = Lack{What: fmt.Sprintf("mode %s has no cage", mode), Remedy: "choose enforce or enforce-fs"}
 	}
 	return &UnsupportedError{Mode: mode, Lack: lack}

@@ -9,9 +9,10 @@ import (
 )
 
 // Probe finds out what this machine can do, by making one empty cage of each mode: settings can be read, but only
-// trying shows what a security module will say. stage is the path of the stage program. It takes some 20 ms.
+// trying shows what a security module will say. stage is the path of the stage program; see Program for the one case in
+// which another is taken. It takes some 20 ms.
 func Probe(ctx context.Context, stage string) Support {
-	s := Support{stage: stage, modes: map[capability.Mode]error{}}
+	s := Support{stage: Program(stage, os.DirFS("/")), modes: map[capability.Mode]error{}}
 	for _, mode := range []capability.Mode{capability.EnforceFS, capability.Enforce} {
 		plan := linuxcage.Plan{Version: linuxcage.Version, Mode: mode, Ports: []uint16{}, Attest: linuxcage.Attest{
 			Unwritable: []string{"/"}, Network: mode == capability.Enforce, Scoped: mode == capability.EnforceFS}}

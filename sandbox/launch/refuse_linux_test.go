@@ -1,17 +1,14 @@
 package launch_test
 
 import (
-	"context"
 	"errors"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"syscall"
 	"testing"
-	"unsafe"
 
 	"golang.org/x/sys/unix"
 
@@ -181,11 +178,15 @@ func TestRelativeSockets(t *testing.T) {
 func TestModesWithoutACage(t *testing.T) {
 	m := cagetest.New(t)
 	plan := m.Plan(t, capability.Enforce, capability.Set{})
-	for _, mode := range []capability.Mode{0, capability.Off, capability.Monitor} {
+	for mode, what := range map[capability.Mode]string{0: "has no cage", capability.Off: "has no cage", capability.Monitor: "is not built"} {
 		plan.Mode = mode
 		var unsupported *launch.UnsupportedError
-		if _, err := launch.Start(t.Context(), m.Support, plan); !errors.As(err, &unsupported) || unsupported.Mode != mode {
+		_, err := launch.Start(t.Context(), m.Support, plan)
+		if !errors.As(err, &unsupported) || unsupported.Mode != mode || !strings.Contains(unsupported.Lack.What, what) || !strings.Contains(unsupported.Lack.Remedy, "enforce") {
 			t.Errorf("%s: %v", mode, err)
+		}
+		if check := m.Support.Check(mode); check == nil || check.Error() != err.Error() {
+			t.Errorf("%s: the question says %v, the start %v", mode, check, err)
 		}
 	}
 	plan.Mode = capability.Enforce
@@ -206,81 +207,10 @@ func TestModesWithoutACage(t *testing.T) {
 	childless(t)
 }
 
-// TestMachinesThatLack runs Probe on machines that were made worse. The first row is their twin.
-func TestMachinesThatLack(t *testing.T) {
-	if want := os.Getenv("WANT"); want != "" {
-		probe(t, want)
-		return
-	}
-	if cagetest.Inner() {
-		return // the runs below are those of both users
-	}
-	cagetest.Require(t)
-	tests := []struct {
-		name, script, want string
-	}{
-		{"as it is", `exec "$@"`, "supported"},
-		{"user namespaces switched off", `echo 0 > /proc/sys/user/max_user_namespaces && exec "$@"`, "max_user_namespaces=15000"},
-		{"a masked /proc", `for d in irq fs bus tty; do [ ! -d /proc/$d ] || { mount -t tmpfs none /proc/$d && exec "$@"; }; done`, "outside the container"},
-		{"a module that forbids mounts", `export LANDLOCK=1; exec "$@"`, "forbids namespaces"},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			for _, uid := range cagetest.Users() {
-				cagetest.Again(t, uid, "^TestMachinesThatLack$", "unshare", "--user", "--map-root-user", "--mount", "env", "WANT="+tt.want, "sh", "-c", tt.script, "sh")
-			}
-		})
-	}
-}
-
-// probe is what TestMachinesThatLack runs on such a machine.
-func probe(t *testing.T, want string) {
-	t.Helper()
-	if os.Getenv("LANDLOCK") != "" {
-		forbidMounts(t)
-		defer runtime.UnlockOSThread()
-	}
-	support := launch.Probe(context.Background(), filepath.Join(cagetest.Bin(t), "stage"))
-	got := "supported"
-	if err := support.Check(capability.Enforce); err != nil {
-		got = err.Error()
-		var unsupported *launch.UnsupportedError
-		if !errors.As(err, &unsupported) || unsupported.Lack.Remedy == "" {
-			t.Errorf("no remedy in %v", err)
-		}
-		if _, err := launch.Start(context.Background(), support, linuxcage.Plan{Mode: capability.Enforce}); !errors.As(err, &unsupported) {
-			t.Errorf("a start: %v", err)
-		}
-	}
-	t.Log(got)
-	if !strings.Contains(got, want) {
-		t.Errorf("got %s, want %q", got, want)
-	}
-	childless(t)
-}
-
-// forbidMounts puts this thread, from which Probe starts the stage, under a Landlock rule that allows every file to be
-// read and, as any such rule does, no mount: AppArmor's restriction of user namespaces looks like that.
-func forbidMounts(t *testing.T) {
-	t.Helper()
-	runtime.LockOSThread()
-	attr := uint64(unix.LANDLOCK_ACCESS_FS_MAKE_BLOCK)
-	fd, _, e := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, uintptr(unsafe.Pointer(&attr)), unsafe.Sizeof(attr), 0)
-	if e != 0 {
-		t.Fatal(e)
-	}
-	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
-		t.Fatal(err)
-	}
-	if _, _, e := unix.RawSyscall(unix.SYS_LANDLOCK_RESTRICT_SELF, fd, 0, 0); e != 0 {
-		t.Fatal(e)
-	}
-}
-
 // TestStageAlone: the program does nothing for who starts it by hand, and says so.
 func TestStageAlone(t *testing.T) {
 	stage := filepath.Join(cagetest.Bin(t), "stage")
-	for _, args := range [][]string{{}, {"enforce"}, {"off"}, {"inside", "enforce"}, {"inside", "enforce", "x"}} {
+	for _, args := range [][]string{{}, {"enforce"}, {"off"}, {"enforced"}, {"enforce-f"}, {"enforce-fsx"}, {""}, {"inside", "enforce"}, {"inside", "enforce", "x"}} {
 		cmd := exec.Command(stage, args...)
 		cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 		out, err := cmd.CombinedOutput()

@@ -134,7 +134,7 @@ func restrict(plan linuxcage.Plan) (int, error) {
 		return 0, err
 	}
 	if plan.Attest.Scoped && abi < scopesABI {
-		return 0, fmt.Errorf("%w: %w", errNoScopes, unix.EOPNOTSUPP)
+		return 0, fmt.Errorf("%w (here: ABI %d): %w", errNoScopes, abi, unix.EOPNOTSUPP)
 	}
 	if abi == 0 {
 		return 0, nil

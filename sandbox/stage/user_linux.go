@@ -55,13 +55,18 @@ func ids() (uid, gid uintptr, err error) {
 	return uid, gid, nil
 }
 
+// endings are the signals that the Go runtime ends a process on, less those of its own faults (SIGSEGV, SIGBUS, SIGFPE):
+// to be sent one of these, a process of the cage must be let by Landlock's scope, and it ends its own cage.
+var endings = []unix.Signal{unix.SIGHUP, unix.SIGINT, unix.SIGQUIT, unix.SIGILL, unix.SIGTRAP, unix.SIGABRT, unix.SIGUSR1, unix.SIGUSR2, unix.SIGPIPE,
+	unix.SIGALRM, unix.SIGTERM, unix.SIGSTKFLT, unix.SIGTSTP, unix.SIGTTIN, unix.SIGTTOU, unix.SIGXCPU, unix.SIGXFSZ, unix.SIGVTALRM, unix.SIGPROF,
+	unix.SIGIO, unix.SIGPWR, unix.SIGSYS}
+
 // ignoreSignals gives back to the kernel the signals that the Go runtime would end this process on. Process 1 of a
 // namespace is not sent one that it has no handler for; pid_namespaces(7). Ignored, they would stay so in whatever it
 // starts; and to catch them would take a thread.
 func ignoreSignals() error {
 	var none [4]uint64 // struct sigaction of the kernel: SIG_DFL, no flags, nothing blocked
-	for _, sig := range []unix.Signal{unix.SIGHUP, unix.SIGINT, unix.SIGQUIT, unix.SIGTERM, unix.SIGTSTP, unix.SIGTTIN, unix.SIGTTOU,
-		unix.SIGUSR1, unix.SIGUSR2, unix.SIGPIPE, unix.SIGALRM} {
+	for _, sig := range endings {
 		if _, _, e := unix.RawSyscall6(unix.SYS_RT_SIGACTION, uintptr(sig), uintptr(unsafe.Pointer(&none)), 0, 8, 0, 0); e != 0 {
 			return fmt.Errorf("reset signal %d: %w", sig, e)
 		}

@@ -28,6 +28,8 @@ export interface TaskNewIn {
   env?: string[];
   /** first prompt for the agent, delivered when it is ready */
   prompt?: string;
+  /** start the agent with its own permission questions off although no cage holds it; only the person may. In a cage they are off anyway */
+  bypass?: boolean;
   /** work in the project's own checkout; only the person may */
   live?: boolean;
   /** repeating the call with the same key and arguments within ten minutes returns the first outcome */
@@ -76,6 +78,8 @@ export interface Task {
   agent: string;
   /** mode of its cage */
   cage: "off" | "monitor" | "enforce-fs" | "enforce";
+  /** its agent's own permission questions are off although no cage holds it */
+  bypass?: boolean;
   /** whether a caged agent of the task may use the control plane */
   mcp: boolean;
   /** ids of the projects besides its own that its agent may create tasks in */
@@ -198,6 +202,8 @@ export interface TaskStatusOut {
   task: Task;
   /** what the task can touch on this machine, in words */
   can: string[];
+  /** what its running cage has of its agent's login, the person's caches and tools, and what it lacks, in words */
+  notes?: string[];
   /** what the caller may do; only when a task asks about itself */
   grant?: Grant;
 }
@@ -832,6 +838,83 @@ export interface AuditVerifyOut {
   notes: string[];
 }
 
+export interface HoldListIn {
+  /** when nothing waits, wait up to half a minute for something that does */
+  follow?: boolean;
+}
+
+export interface HeldCall {
+  /** stable id of the waiting call */
+  id: string;
+  /** since when it waits (RFC 3339) */
+  since: string;
+  /** who asks: id of a task, or name of an outside client */
+  holder: string;
+  /** what is asked */
+  verb: string;
+  /** how much it may change */
+  class: "read" | "write" | "destructive";
+  /** name of the target's project */
+  project?: string;
+  /** name of the target */
+  task?: string;
+  /** what it was called with, as JSON */
+  arguments: string;
+  /** digest of the call, which an answer has to name */
+  digest: string;
+  /** whether the answer always is possible: not for destructive verbs */
+  always: boolean;
+}
+
+export interface HoldRule {
+  /** stable id of the rule */
+  id: string;
+  /** id of a task, or name of an outside client */
+  holder: string;
+  /** name of the verb */
+  verb: string;
+  /** only on the task of this id */
+  task?: string;
+  /** only in the project of this id */
+  project?: string;
+  /** allow, ask or deny */
+  policy: string;
+  /** it names a verb, a project or a policy that there is not: what it covered is denied */
+  refused?: boolean;
+}
+
+export interface HoldListOut {
+  /** the calls that wait, the oldest first */
+  calls: HeldCall[];
+  /** the person's rules */
+  rules: HoldRule[];
+}
+
+export interface HoldAnswerIn {
+  /** id of the waiting call */
+  id: string;
+  /** digest of the call that was shown */
+  digest: string;
+  /** once: this call; always: this verb of this caller on this task and project from now on; deny */
+  answer: "once" | "always" | "deny";
+}
+
+export interface HoldPolicyIn {
+  /** id of a task, or name of an outside client */
+  holder: string;
+  /** name of the verb */
+  verb: string;
+  /** what is to become of such calls */
+  policy: "allow" | "ask" | "deny";
+  /** only in this project */
+  project?: string;
+}
+
+export interface HoldForgetIn {
+  /** id of the rule */
+  id: string;
+}
+
 export interface Check {
   /** what was looked at */
   name: string;
@@ -983,6 +1066,14 @@ export interface Verbs {
   audit_tail: { in: AuditTailIn; out: AuditTailOut };
   /** check that the audit log was not changed */
   audit_verify: { in: None; out: AuditVerifyOut };
+  /** list calls that wait for you, and what you have decided for all time */
+  hold_list: { in: HoldListIn; out: HoldListOut };
+  /** allow or deny a call that waits */
+  hold_answer: { in: HoldAnswerIn; out: None };
+  /** say which calls of a caller are allowed, asked about or denied */
+  hold_policy: { in: HoldPolicyIn; out: None };
+  /** take back what you allowed for all time */
+  hold_forget: { in: HoldForgetIn; out: None };
   /** check this machine and this app */
   doctor: { in: None; out: DoctorOut };
   /** show everything, and follow it */
@@ -1033,6 +1124,10 @@ export const verbs: { readonly [K in VerbName]: { readonly summary: string; read
   control_stop: { summary: "stop all calls of agents and clients at once", class: "write" },
   audit_tail: { summary: "show who asked for what, and how it was decided", class: "read" },
   audit_verify: { summary: "check that the audit log was not changed", class: "read" },
+  hold_list: { summary: "list calls that wait for you, and what you have decided for all time", class: "read" },
+  hold_answer: { summary: "allow or deny a call that waits", class: "write" },
+  hold_policy: { summary: "say which calls of a caller are allowed, asked about or denied", class: "write" },
+  hold_forget: { summary: "take back what you allowed for all time", class: "write" },
   doctor: { summary: "check this machine and this app", class: "read" },
   window_watch: { summary: "show everything, and follow it", class: "read" },
 };

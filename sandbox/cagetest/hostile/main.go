@@ -6,6 +6,7 @@
 //	hostile works           does what programs need to be able to do, and names it
 //	hostile job             says "up", and "continued" whenever it is
 //	hostile nothing         ends
+//	hostile without NUMBER ERRNO PROGRAM ARG...  becomes the program, to which the kernel answers that call with that error
 //	hostile victim          waits to be attacked until its standard input ends
 //
 // The World to attack is in the variable TERMIC_WORLD.
@@ -67,6 +68,8 @@ func run(args []string) error {
 			return err
 		}
 		return json.NewEncoder(os.Stdout).Encode(probes.Reach(pid))
+	case len(args) > 3 && args[0] == "without":
+		return without(args[1], args[2], args[3:])
 	case len(args) == 2 && args[0] == "run":
 		return runAll(args[1])
 	}

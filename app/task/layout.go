@@ -1,0 +1,152 @@
+package task
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"termic/app/pty"
+	"termic/app/settings"
+	"termic/app/store"
+	"termic/app/tab"
+	"termic/registry/ident"
+)
+
+// layouts keeps the tabs of each task across restarts of the app, one file a task.
+var layouts = store.DefineCollection[[]tab.Saved]("tabs", 1)
+
+// saveEvery is how often the tabs of a running app are saved: what a crash may cost of their output.
+const saveEvery = time.Minute
+
+// SaveLayouts saves the tabs of all tasks whose tabs have changed, until done is closed. It returns after that.
+func (s *Tasks) SaveLayouts(done <-chan struct{}) {
+	seen := map[ident.Task]uint64{}
+	tick := time.NewTicker(saveEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+			for _, record := range s.List() {
+				if now := s.shown(record.ID); now != seen[record.ID] {
+					s.saveLayout(record.ID)
+					seen[record.ID] = now
+				}
+			}
+		case <-done:
+			return
+		}
+	}
+}
+
+// shown is how much the tabs of a task have printed so far.
+func (s *Tasks) shown(id ident.Task) (bytes uint64) {
+	for _, open := range s.Tabs(id) {
+		bytes += open.Printed()
+	}
+	return bytes
+}
+
+// saveLayout saves the tabs of one task. That it could not be done costs their scrollback at the next start and nothing else, so
+// it is logged only.
+func (s *Tasks) saveLayout(id ident.Task) {
+	record, _ := s.Get(id)
+	mode := record.Mode.String()
+	var saved []tab.Saved
+	for _, open := range s.Tabs(id) {
+		one := open.Save(s.Blank)
+		one.Cage = mode
+		saved = append(saved, one)
+	}
+	file, err := layouts.File(string(id))
+	if err == nil && len(saved) == 0 {
+		err = file.Remove(s.Store)
+	} else if err == nil {
+		err = file.Save(s.Store, saved)
+	}
+	if err != nil {
+		s.Log.Error("tabs not saved", "task", id, "cause", err)
+	}
+}
+
+// restoreLayout brings back the tabs that a live task had when the app ended, with nothing running in them, and ends what a crash of
+// the app left running in their sessions: those processes were never asked to stay (setsid asks for that, and makes another session).
+func (s *Tasks) restoreLayout(t *task) error {
+	file, err := layouts.File(string(t.record.ID))
+	if err != nil {
+		return err
+	}
+	saved, err := file.Load(s.Store)
+	if err != nil || len(saved) == 0 {
+		return err
+	}
+	if err := endSurvivors(t.record.ID, saved); err != nil {
+		s.Log.Error("processes of an earlier run not ended", "task", t.record.ID, "cause", err)
+	}
+	if t.record.Stage != Live {
+		return file.Remove(s.Store)
+	}
+	for _, one := range saved {
+		definition, err := s.Agents.Get(one.Agent)
+		if err != nil || len(t.tabs) >= maxTabs || ident.CheckName(one.Name) != nil || one.Cage != t.record.Mode.String() {
+			continue
+		}
+		t.tabs = append(t.tabs, tab.Restore(one, t.record.ID, definition, s.Settings.Int(settings.Scrollback)))
+	}
+	return nil
+}
+
+// endSurvivors kills the processes of the sessions that saved names which still carry the task's mark: a session's number may be
+// somebody else's by now.
+func endSurvivors(id ident.Task, saved []tab.Saved) error {
+	processes, err := pty.Marked(EnvTaskID)
+	if errors.Is(err, errors.ErrUnsupported) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	for _, one := range saved {
+		ours := slices.ContainsFunc(processes, func(p pty.Process) bool { return p.Session == one.Session && p.Value == string(id) })
+		if one.Session > 1 && ours {
+			err = errors.Join(err, pty.KillSession(one.Session))
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("end what an earlier run left: %w", err)
+	}
+	return nil
+}
+
+// running is how many of its tabs are of this run. s.mu is held.
+func (t *task) running() (n int) {
+	for _, open := range t.tabs {
+		if _, restored := open.Restored(); !restored {
+			n++
+		}
+	}
+	return n
+}
+
+// before returns what a restored tab of that name shows, whose place a new one takes: nothing of one outside the cage for one inside,
+// which others may read. s.mu is held.
+func (t *task) before(name string, outside bool) tab.Saved {
+	for _, open := range t.tabs {
+		if saved, restored := open.Restored(); restored && saved.Name == name && saved.Outside == outside {
+			return saved
+		}
+	}
+	return tab.Saved{}
+}
+
+// enlist adds a tab to the task's list, at the place of a restored one of its name. s.mu is held.
+func (t *task) enlist(opened *tab.Tab) {
+	for i, old := range t.tabs {
+		if saved, restored := old.Restored(); restored && saved.Name == opened.Info().Name {
+			t.tabs = slices.Clone(t.tabs)
+			t.tabs[i] = opened
+			return
+		}
+	}
+	t.tabs = append(t.tabs, opened)
+}
