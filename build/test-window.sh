@@ -14,7 +14,6 @@ build/window.sh e2e
 # What is built with tags is not seen by the checks of everything else.
 go vet -tags page .
 go vet -tags desktop,production,webkit2_41,e2e .
-go tool -modfile=build/tools/go.mod staticcheck -tags page .
 CGO_ENABLED=0 go build -trimpath -o build/bin/testagent ./testdata/testagent
 (cd frontend && npm run --silent test)
 # One file after the other: each has a browser or a window, and the machine may have two cores.

@@ -194,13 +194,6 @@ test("a shortcut is rebound, refused where it is the terminal's, and kept by the
   await until("another tab", () => task("sturdy").tabs.length === before + 1);
 });
 
-test("a tab that is closed ends its process", async () => {
-  const tabs = task("sturdy").tabs.length;
-  await until("its shell is at its prompt", () => task("sturdy").tabs.at(-1).state === "idle");
-  await page.keyboard.press("Control+Shift+W");
-  await until("the tab is gone", () => task("sturdy").tabs.length === tabs - 1);
-});
-
 test("colours are a setting of the app, and the terminal follows", async () => {
   const ground = () => page.evaluate(() => getComputedStyle(document.querySelector(".shows")).backgroundColor);
   const dark = await ground();

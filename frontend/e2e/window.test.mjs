@@ -96,15 +96,6 @@ test("after a reload everything is there again", async () => {
   await until("both tasks", () => window.js('return document.querySelectorAll(".task[role=treeitem]").length === 2'), seconds);
 });
 
-test("a task is archived after its preflight, with what it had changed", async () => {
-  await window.js('[...document.querySelectorAll("[role=treeitem]")].find((r) => r.innerText.includes("say-hello")).click()');
-  await window.press("Archive task");
-  await until("the preflight", async () => /1 changed file/.test(await window.text(".dialog")), seconds);
-  await window.js('[...document.querySelectorAll(".dialog .primary")].at(-1).click()');
-  await until("it is archived", () => rig.termic("list", "--archived").tasks.some((t) => t.name === "say-hello-from-agent"), seconds);
-  await until("the row is gone", () => window.js('return ![...document.querySelectorAll("[role=treeitem]")].some((r) => r.innerText.includes("say-hello"))'));
-});
-
 test("buttons have names and roles for who hears them", async () => {
   const button = await window.find('[aria-label="Settings"]');
   assert.equal(await window.call("GET", `${window.session}/element/${button}/computedrole`), "button");
