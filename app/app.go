@@ -5,14 +5,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 
 	"termic/app/audit"
 	"termic/app/ctl"
 	"termic/app/git"
+	"termic/app/gui"
 	"termic/app/handlers"
 	"termic/app/project"
 	"termic/app/settings"
+	"termic/app/settle"
 	"termic/app/store"
 	"termic/app/task"
 	"termic/mcpserver"
@@ -31,6 +34,12 @@ type Options struct {
 	CLI     string
 	Version string
 	Log     *slog.Logger
+	// Window, when set, is called before Ready with what serves the window's page and what tells it of changes.
+	// The app then has a window, which Host is.
+	Window func(*gui.Server)
+	Host   gui.Host
+	// Assets is the window's page.
+	Assets fs.FS
 	// Ready, when set, is called once everything serves, with the endpoint's address or why there is none.
 	Ready func(url, why string)
 }
@@ -53,7 +62,7 @@ func Run(ctx context.Context, o Options) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, log.Close()) }()
-	a, err := open(ctx, s, log, o)
+	a, err := open(ctx, s, newWindow(log), o)
 	if err != nil {
 		return err
 	}
@@ -69,10 +78,12 @@ type app struct {
 	endpoint *endpoint
 	streams  *streams
 	tasks    *task.Tasks
+	window   *window
+	page     *handlers.Page
 }
 
 // open makes every service and gives every verb its handler.
-func open(ctx context.Context, s *store.Store, sink registry.Sink, o Options) (*app, error) {
+func open(ctx context.Context, s *store.Store, w *window, o Options) (*app, error) {
 	g, err := git.Find(ctx)
 	if err != nil {
 		return nil, err
@@ -91,21 +102,23 @@ func open(ctx context.Context, s *store.Store, sink registry.Sink, o Options) (*
 	}
 	book := grant.NewBook()
 	server := &mcpserver.Server{Auth: hostAuth{book}, Version: o.Version, Log: o.Log}
-	a := &app{Options: o, store: s, book: book, endpoint: newEndpoint(s, set, book, server, o.Log), streams: newStreams()}
+	a := &app{Options: o, store: s, book: book, endpoint: newEndpoint(s, set, book, server, o.Log), streams: newStreams(), window: w}
 	a.endpoint.withdraw() // of a run that crashed: its token is dead and its port may be another's
 	a.tasks, err = task.Open(ctx, task.Tools{
 		Store: s, Projects: projects, Agents: known.Set, Settings: set, Credentials: a.endpoint,
-		Environ: o.Environ, CLI: o.CLI, Log: o.Log,
+		Environ: o.Environ, CLI: o.CLI, Log: o.Log, Changed: w.feed.Poke,
 	})
 	if err != nil {
 		return nil, err
 	}
-	a.router = registry.NewRouter(grant.NewGuard(book, handlers.World(projects, a.tasks)), sink, o.Log, verbs.All()...)
+	a.router = registry.NewRouter(grant.NewGuard(book, handlers.World(projects, a.tasks)), w, o.Log, verbs.All()...)
 	a.router.RedactWith(book.Redact)
-	handlers.Bind(a.router, handlers.Services{
-		Projects: projects, Tasks: a.tasks, Agents: known, Settings: set, Endpoint: a.endpoint, Streams: a.streams,
+	services := handlers.Services{
+		Projects: projects, Tasks: a.tasks, Agents: known, Settings: set, Endpoint: a.endpoint, Streams: a.streams, Window: w,
 		Store: s, Git: g, Book: book, Version: o.Version, Audit: func() (string, error) { return verifyAudit(s) },
-	})
+	}
+	handlers.Bind(a.router, services)
+	a.page = handlers.NewPage(services)
 	if missing := a.router.Unbound(); len(missing) > 0 {
 		return nil, fmt.Errorf("verbs without a handler: %v", missing)
 	}
@@ -140,8 +153,29 @@ func (a *app) serve(ctx context.Context) error {
 	if err := a.endpoint.Apply(ctx); err != nil {
 		a.Log.Error("endpoint does not serve", "cause", err)
 	}
+	if a.Window != nil {
+		go a.window.feed.Run(ctx, a.page.Draw)
+		a.window.feed.AttachWindow(a.Host.Front)
+		a.Window(gui.New(gui.Options{
+			Router: a.router, Streams: guiStreams{a.streams}, Feed: a.window.feed, Host: a.Host, Working: a.working, Assets: a.Assets, Log: a.Log,
+		}))
+	}
 	if a.Ready != nil {
 		a.Ready(a.endpoint.State())
 	}
 	return ctl.Serve(ctx, listener, a.router, a.streams, a.Log)
+}
+
+// working returns how many tasks' agents work right now.
+func (a *app) working() int {
+	n := 0
+	for _, record := range a.tasks.List() {
+		for _, open := range a.tasks.Tabs(record.ID) {
+			if info := open.Info(); !info.Shell && (info.State == settle.Working || info.State == settle.Starting) {
+				n++
+				break
+			}
+		}
+	}
+	return n
 }

@@ -46,12 +46,13 @@ var layers = []struct {
 	{"termic/app/tab", []string{"termic/app/agent", "termic/app/pty", "termic/app/screen", "termic/app/settle", "termic/registry/ident"}, "a tab knows nothing of the task that it is in"},
 	{"termic/app/task", []string{"termic/app/agent", "termic/app/git", "termic/app/project", "termic/app/pty", "termic/app/settings", "termic/app/settle", "termic/app/store", "termic/app/tab", "termic/registry/ident", "termic/registry/refusal", "termic/sandbox/capability"}, "a task knows its tools and no way in"},
 	{"termic/app/handlers", []string{"termic/app/agent", "termic/app/git", "termic/app/project", "termic/app/settings", "termic/app/settle", "termic/app/store", "termic/app/tab", "termic/app/task", "termic/registry", "termic/registry/grant", "termic/registry/ident", "termic/registry/refusal", "termic/registry/verbs", "termic/sandbox/capability"}, "handlers translate verbs into calls of services and know no way in"},
+	{"termic/app/gui", []string{"termic/registry", "termic/registry/ident", "termic/registry/refusal", "termic/registry/verbs"}, "ways in see the router, never the domain"},
 	{"termic/app/ctl", []string{"termic/registry", "termic/registry/refusal"}, "ways in see the router, never the domain"},
 	{"termic/app/cli", []string{"termic/app/ctl", "termic/registry", "termic/registry/refusal", "termic/registry/render"}, "the command line is made from verbs as data and knows no service"},
 	{"termic/app", []string{"termic/app/...", "termic/mcpserver", "termic/registry", "termic/registry/grant", "termic/registry/ident", "termic/registry/refusal", "termic/registry/verbs", "termic/sandbox/..."}, "app is the wiring"},
 	{"termic/build", []string{"termic/build/rig"}, "tools of the build use the built programs, not the app's packages"},
 	{"termic/testdata", nil, "test programs stand alone"},
-	{"termic", []string{"termic/app", "termic/app/cli", "termic/app/store", "termic/registry/verbs"}, "main only starts things"},
+	{"termic", []string{"termic/app", "termic/app/cli", "termic/app/ctl", "termic/app/gui", "termic/app/store", "termic/registry/refusal", "termic/registry/verbs"}, "main only starts things"},
 }
 
 func TestImportsRunOneWay(t *testing.T) {

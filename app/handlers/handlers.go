@@ -50,6 +50,7 @@ type Services struct {
 	Store    *store.Store
 	Git      *git.Git
 	Book     *grant.Book
+	Window   Window
 	// Audit looks the audit log through and returns what is wrong with it, in words; nothing when it is whole.
 	Audit   func() (string, error)
 	Version string
@@ -63,6 +64,7 @@ func Bind(r *registry.Router, s Services) {
 	s.bindAgents(r)
 	s.bindSettings(r)
 	s.bindDoctor(r)
+	s.bindWindow(r)
 }
 
 // bind is registry.Bind with errors of the services turned into refusals.

@@ -35,6 +35,9 @@ type Spec struct {
 	Version string
 	// Prompted tells that Argv already holds a prompt.
 	Prompted bool
+	// Changed, when set, is called when the state or the queue changed. The tab is locked meanwhile: it must
+	// neither block nor ask the tab.
+	Changed func()
 }
 
 // Info is a tab at one moment.

@@ -58,7 +58,7 @@ func (s *Tasks) openTab(t *task, definition agent.Definition, name, prompt strin
 	opened, err := tab.Open(tab.Spec{
 		ID: ident.NewTab(), Task: t.record.ID, Name: name, Agent: definition,
 		Argv: argv, Env: append(env, extra...), Dir: t.record.Dir, Size: firstSize,
-		Scrollback: s.Settings.Int(settings.Scrollback), Prompted: passed,
+		Scrollback: s.Settings.Int(settings.Scrollback), Prompted: passed, Changed: s.Changed,
 	}, s.Log.Warn)
 	if err != nil {
 		return nil, false, err

@@ -40,6 +40,8 @@ type Tools struct {
 	Environ []string
 	CLI     string
 	Log     *slog.Logger
+	// Changed, when set, is called when a tab's state may have changed. It must not block.
+	Changed func()
 }
 
 // Tasks is every task of one data directory. It is safe for concurrent use.

@@ -24,11 +24,12 @@ func All() []*registry.Verb {
 	return []*registry.Verb{
 		TaskNew.Verb(), TaskSend.Verb(), TaskWait.Verb(), TaskStatus.Verb(), TaskLog.Verb(), TaskDiff.Verb(),
 		TaskTab.Verb(), TaskTabClose.Verb(), TaskAgents.Verb(),
-		TaskList.Verb(), TaskAttach.Verb(), TaskRename.Verb(), TaskArchive.Verb(), TaskRestore.Verb(),
+		TaskList.Verb(), TaskAttach.Verb(), TaskRename.Verb(), TaskArchive.Verb(), TaskRestore.Verb(), TaskOpen.Verb(),
 		ProjectAdd.Verb(), ProjectList.Verb(), ProjectRemove.Verb(),
 		AgentAdd.Verb(), AgentRemove.Verb(),
 		SettingsGet.Verb(), SettingsSet.Verb(), SettingsList.Verb(),
 		Doctor.Verb(),
+		WindowWatch.Verb(),
 	}
 }
 
