@@ -75,4 +75,6 @@ func (browser) OpenURL(url string) error {
 
 func (browser) Front() {}
 
+func (browser) Renderer() string { return "webgl" }
+
 func (b browser) Quit() { b.quit() }

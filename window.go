@@ -167,10 +167,21 @@ func prepareDisplay() error {
 			}
 		}
 	}
-	// WebKit's DMA-BUF renderer shows nothing on some NVIDIA and Wayland machines
-	// (https://github.com/wailsapp/wails/issues/2977); whoever wants it sets the variable to 0.
-	if os.Getenv("WEBKIT_DISABLE_DMABUF_RENDERER") == "" {
-		return os.Setenv("WEBKIT_DISABLE_DMABUF_RENDERER", "1")
+	// WebKit's DMA-BUF renderer shows nothing with NVIDIA's driver on some machines
+	// (https://github.com/wailsapp/wails/issues/2977); whoever wants it there sets the variable to 0.
+	if _, err := os.Stat("/proc/driver/nvidia/version"); err == nil && os.Getenv(noDMABUF) == "" {
+		return os.Setenv(noDMABUF, "1")
 	}
 	return nil
+}
+
+const noDMABUF = "WEBKIT_DISABLE_DMABUF_RENDERER"
+
+// Renderer tells what terminals are to be drawn with. Without the DMA-BUF renderer WebKitGTK 2.50 shows what WebGL
+// has drawn one frame late: the last line of output would stay unseen until the next.
+func (d *desktop) Renderer() string {
+	if value := os.Getenv(noDMABUF); value != "" && value != "0" {
+		return "dom"
+	}
+	return "webgl"
 }

@@ -94,6 +94,8 @@ func (s *Server) act(name, text string) (string, error) {
 			return "", err
 		}
 		return "", s.Host.OpenURL(text)
+	case "renderer":
+		return s.Host.Renderer(), nil
 	case "quit":
 		s.Host.Quit()
 		return "", nil

@@ -55,6 +55,8 @@ type Host interface {
 	PickDirectory(title string) (string, error)
 	// OpenURL shows a web address in the person's browser. The address is http or https.
 	OpenURL(url string) error
+	// Renderer tells what terminals are to be drawn with: webgl or dom.
+	Renderer() string
 	// Front brings the window to the front.
 	Front()
 	// Quit ends the app without asking again.

@@ -43,6 +43,7 @@ type fakeHost struct{ asked []string }
 
 func (f *fakeHost) PickDirectory(title string) (string, error) { return "/picked/" + title, nil }
 func (f *fakeHost) OpenURL(url string) error                   { f.asked = append(f.asked, "open "+url); return nil }
+func (f *fakeHost) Renderer() string                           { return "dom" }
 func (f *fakeHost) Front()                                     { f.asked = append(f.asked, "front") }
 func (f *fakeHost) Quit()                                      { f.asked = append(f.asked, "quit") }
 
@@ -228,6 +229,7 @@ func TestActsOfTheHost(t *testing.T) {
 		{"a program's scheme is not", "open-url", `"vscode://x"`, "bad_input", ""},
 		{"a script is not", "open-url", `"javascript:alert(1)"`, "bad_input", ""},
 		{"an address without a host is not", "open-url", `"http:///x"`, "bad_input", ""},
+		{"the renderer is told", "renderer", ``, `"result":"dom"`, ""},
 		{"the app is ended", "quit", ``, `"result":""`, "quit"},
 		{"nothing else can be asked", "front", ``, "unknown_verb", ""},
 		{"a body that is no text is refused", "open-url", `{"a":1}`, "bad_input", ""},

@@ -49,6 +49,8 @@ class View {
   readonly foldedProjects = new SvelteMap<string, true>();
   /** Tasks that are being made, each with its name: they have no id yet. */
   creating = $state.raw<{ key: string; name: string; project: string }[]>([]);
+  /** Keys are being chosen for a shortcut: they are no shortcuts meanwhile. */
+  choosingKeys = $state(false);
   /** The one sentence that is said at the bottom when something did not work. */
   notice = $state<{ text: string; bad: boolean }>();
   private readonly byTask = new SvelteMap<string, layouts.Layout>();

@@ -1,11 +1,21 @@
 // Draws with WebGL where a GPU does it, else with DOM elements; a lost context is tried again a few times.
 import { WebglAddon } from "@xterm/addon-webgl";
 import type { Terminal } from "@xterm/xterm";
+import { host } from "../bridge/transport";
 
 /** Names of renderers that are a CPU: their WebGL is slower than the DOM. WebKit tells no name but "Apple GPU". */
 const software = /llvmpipe|swiftshader|software|softpipe/i;
 
 let usable: boolean | undefined;
+
+/** Tells whether the window wants WebGL at all. Asked once. */
+const wanted = (async () => {
+  try {
+    return (await host("renderer")) !== "dom";
+  } catch {
+    return false;
+  }
+})();
 
 /** Tells whether WebGL 2 is there and is not a CPU. Asked once. */
 function gpu(): boolean {
@@ -44,9 +54,13 @@ export function addRenderer(terminal: Terminal): { dispose(): void } {
       usable = false;
     }
   };
-  if (gpu()) start();
+  let disposed = false;
+  void wanted.then((yes) => {
+    if (yes && !disposed && gpu()) start();
+  });
   return {
     dispose() {
+      disposed = true;
       clearTimeout(timer);
       addon?.dispose();
     },
