@@ -1,6 +1,6 @@
 // The main job in the page, with its effects looked for outside of it: in git, in files, in the audit log, in processes.
 import assert from "node:assert/strict";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { launch, open, screen } from "./browser.mjs";
@@ -221,7 +221,7 @@ test("the page had nothing to complain about, and asked nobody but the app", () 
 });
 
 test("every write stands in the audit log as the window's, and the app ends in order", async () => {
-  const log = readFileSync(join(rig.data, "audit", "audit.jsonl"), "utf8").trim().split("\n").map((line) => JSON.parse(line).event).filter(Boolean);
+  const log = readdirSync(join(rig.data, "audit")).filter((n) => n.endsWith(".jsonl")).flatMap((n) => readFileSync(join(rig.data, "audit", n), "utf8").trim().split("\n")).map((line) => JSON.parse(line).event).filter(Boolean);
   for (const verb of ["project_add", "task_new", "task_tab", "task_archive", "task_restore", "settings_set"])
     assert.ok(log.some((e) => e.verb === verb && e.way === "window" && e.phase === "finished"), verb);
   const end = await rig.stop();
