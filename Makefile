@@ -3,13 +3,13 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help setup build window run test test-window check demo bench soak fuzz test-clients clean
+.PHONY: help setup build window run test test-window check demo bench soak fuzz mutants test-clients clean
 
 help: ## say what there is
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
 
 setup: ## install what is missing to build and test (YES=1: without asking)
-	@build/setup.sh git go cc node webkit display
+	@build/setup.sh git go cc node conformance webkit display
 
 build: ## build/bin/termic, static (VERSION=… to name it)
 	@build/setup.sh go
@@ -25,7 +25,7 @@ run: ## set up, build, start the app: with its window where there is a display
 	@build/run.sh
 
 test: ## set up, then everything: checks, demo, tests
-	@build/setup.sh git go cc node webkit display
+	@build/setup.sh git go cc node conformance webkit display
 	@build/test.sh
 
 test-window: ## the window's own tests: page, browser, the real window
@@ -41,6 +41,7 @@ demo: build ## the main job on a temporary repository, step by step
 	@build/go-run.sh build/demo
 
 bench: build ## compare with peers measured in the same run
+	-@build/setup.sh bubblewrap
 	@build/go-run.sh build/bench
 
 soak: build ## run for a long time and watch what grows
@@ -50,7 +51,11 @@ fuzz: ## each fuzz target for FUZZTIME (10s)
 	@build/setup.sh go node
 	@build/fuzz.sh
 
-test-clients: ## try real agent programs (fetches some 400 MB the first time)
+mutants: ## remove each check of the authority in turn: its tests must notice (about 15 minutes)
+	@build/setup.sh git go
+	@build/mutants.sh
+
+test-clients: ## try real agent programs (fetches some 400 MB the first time, 1.1 GB on disk)
 	@build/setup.sh git go node
 	@build/test-clients.sh
 

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"path/filepath"
 
 	"termic/app"
 	"termic/app/cli"
@@ -35,6 +36,19 @@ func main() {
 	}))
 }
 
+// stage is the path of the program that makes cages: beside this one, or where a package puts it, so that a security
+// module's profile can name it.
+func stage(program string) string {
+	if real, err := filepath.EvalSymlinks(program); err == nil {
+		program = real
+	}
+	beside := filepath.Join(filepath.Dir(program), "stage")
+	if _, err := os.Stat(beside); err == nil {
+		return beside
+	}
+	return "/usr/lib/termic/stage"
+}
+
 // serve runs the app in the foreground until ctx ends.
 func serve(ctx context.Context, dataDir string) error {
 	program, err := os.Executable()
@@ -45,6 +59,7 @@ func serve(ctx context.Context, dataDir string) error {
 		DataDir: dataDir,
 		Environ: os.Environ(),
 		CLI:     program,
+		Stage:   stage(program),
 		Version: version,
 		Log:     slog.New(slog.NewTextHandler(os.Stderr, nil)),
 		Ready: func(url, why string) {

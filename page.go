@@ -53,7 +53,7 @@ func (r *running) stop() error {
 
 // start runs the app and returns once it serves; nil when another one has the data directory and was brought to
 // the front instead.
-func start(ctx context.Context, dataDir string, environ []string, host gui.Host) (*running, error) {
+func start(ctx context.Context, dataDir string, environ []string, loginShell bool, host gui.Host) (*running, error) {
 	assets, err := fs.Sub(dist, "frontend/dist")
 	if err != nil {
 		return nil, err
@@ -68,7 +68,7 @@ func start(ctx context.Context, dataDir string, environ []string, host gui.Host)
 	ready := make(chan *gui.Server, 1)
 	go func() {
 		r.done <- app.Run(own, app.Options{
-			DataDir: dataDir, Environ: environ, CLI: program, Version: version,
+			DataDir: dataDir, Environ: environ, LoginShell: loginShell, CLI: program, Stage: stage(program), Version: version,
 			Log:    slog.New(slog.NewTextHandler(os.Stderr, nil)),
 			Window: func(s *gui.Server) { ready <- s }, Host: host, Assets: assets,
 		})

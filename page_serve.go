@@ -38,7 +38,7 @@ func servePage(args []string) (status int, opened bool) {
 func serveOn(dataDir string) error {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
 	defer stop()
-	running, err := start(ctx, dataDir, os.Environ(), browser{stop})
+	running, err := start(ctx, dataDir, os.Environ(), false, browser{stop})
 	if err != nil || running == nil {
 		return err
 	}

@@ -52,7 +52,7 @@ func runWindow(dataDir string) error {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
 	defer stop()
 	host := &desktop{}
-	running, err := start(ctx, dataDir, environ, host)
+	running, err := start(ctx, dataDir, environ, true, host) // a desktop starts it, with an environment that no terminal has
 	if err != nil || running == nil {
 		return err
 	}

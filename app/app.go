@@ -7,13 +7,17 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"runtime"
 
+	"termic/app/agentstate"
 	"termic/app/audit"
+	"termic/app/cage"
 	"termic/app/ctl"
 	"termic/app/git"
 	"termic/app/gui"
 	"termic/app/handlers"
 	"termic/app/project"
+	"termic/app/registration"
 	"termic/app/settings"
 	"termic/app/settle"
 	"termic/app/store"
@@ -28,10 +32,14 @@ import (
 type Options struct {
 	// DataDir is the directory of all data, absolute.
 	DataDir string
-	// Environ is what new tabs start from.
+	// Environ is what the app was started with; new tabs start from it, or from what the login shell makes of it.
 	Environ []string
+	// LoginShell says that an app started like this one wants the login shell's, unless the setting says otherwise.
+	LoginShell bool
 	// CLI is the path of the termic program, for tabs.
-	CLI     string
+	CLI string
+	// Stage is the path of the stage program, which makes cages.
+	Stage   string
 	Version string
 	Log     *slog.Logger
 	// Window, when set, is called before Ready with what serves the window's page and what tells it of changes.
@@ -62,7 +70,7 @@ func Run(ctx context.Context, o Options) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, log.Close()) }()
-	a, err := open(ctx, s, newWindow(log), o)
+	a, err := open(ctx, s, log, o)
 	if err != nil {
 		return err
 	}
@@ -78,12 +86,13 @@ type app struct {
 	endpoint *endpoint
 	streams  *streams
 	tasks    *task.Tasks
+	state    *agentstate.Keeper
 	window   *window
 	page     *handlers.Page
 }
 
 // open makes every service and gives every verb its handler.
-func open(ctx context.Context, s *store.Store, w *window, o Options) (*app, error) {
+func open(ctx context.Context, s *store.Store, log *audit.Log, o Options) (*app, error) {
 	g, err := git.Find(ctx)
 	if err != nil {
 		return nil, err
@@ -92,6 +101,8 @@ func open(ctx context.Context, s *store.Store, w *window, o Options) (*app, erro
 	if err != nil {
 		return nil, err
 	}
+	environment := openEnvironment(ctx, set, o, o.Log)
+	o.Environ = environment.Environ()
 	known, err := openAgents(s, o.Environ)
 	if err != nil {
 		return nil, err
@@ -101,47 +112,72 @@ func open(ctx context.Context, s *store.Store, w *window, o Options) (*app, erro
 		return nil, err
 	}
 	book := grant.NewBook()
-	server := &mcpserver.Server{Auth: hostAuth{book}, Version: o.Version, Log: o.Log}
-	a := &app{Options: o, store: s, book: book, endpoint: newEndpoint(s, set, book, server, o.Log), streams: newStreams(), window: w}
+	outside, err := registration.Open(s, registration.Options{Environ: o.Environ, Program: o.CLI, Mac: runtime.GOOS == "darwin", Reads: readingTools()})
+	if err != nil {
+		return nil, err
+	}
+	server := &mcpserver.Server{
+		Auth: hostAuth{book, outside.Saw}, Version: o.Version, Log: o.Log, Ended: endedGrant(book),
+		OlderClients: func() bool { return set.Bool(settings.MCPOlder) },
+	}
+	a := &app{Options: o, store: s, book: book, endpoint: newEndpoint(s, set, book, server, outside, log, o.Log), streams: newStreams(), window: watching(log)}
+	outside.Use(a.endpoint)
 	a.endpoint.withdraw() // of a run that crashed: its token is dead and its port may be another's
+	cages, err := s.Subdir("cages")
+	if err != nil {
+		return nil, err
+	}
+	a.state, err = agentstate.Open(agentstate.Options{Dir: cages, Environ: o.Environ, Log: o.Log, Untrusted: func() []string {
+		return []string{s.Dir(), task.Checkouts(s, set)}
+	}})
+	if err != nil {
+		return nil, err
+	}
 	a.tasks, err = task.Open(ctx, task.Tools{
-		Store: s, Projects: projects, Agents: known.Set, Settings: set, Credentials: a.endpoint,
-		Environ: o.Environ, CLI: o.CLI, Log: o.Log, Changed: w.feed.Poke,
+		Store: s, Projects: projects, Agents: known.Set, Settings: set, Credentials: a.endpoint, Machine: cage.NewMachine(o.Stage), State: a.state,
+		Environ: environment.Environ, CLI: o.CLI, Log: o.Log, Changed: a.window.feed.Poke,
 	})
 	if err != nil {
 		return nil, err
 	}
-	a.router = registry.NewRouter(grant.NewGuard(book, handlers.World(projects, a.tasks)), w, o.Log, verbs.All()...)
+	a.router = registry.NewRouter(grant.NewGuard(book, handlers.World(projects, a.tasks, a.tasks.Machine.Enforced)), a.window, o.Log, verbs.All()...)
 	a.router.RedactWith(book.Redact)
 	services := handlers.Services{
-		Projects: projects, Tasks: a.tasks, Agents: known, Settings: set, Endpoint: a.endpoint, Streams: a.streams, Window: w,
-		Store: s, Git: g, Book: book, Version: o.Version, Audit: func() (string, error) { return verifyAudit(s) },
+		Projects: projects, Tasks: a.tasks, Agents: known, Settings: set, Endpoint: a.endpoint, Streams: a.streams, Clients: outside, Environment: environment, Window: a.window,
+		Store: s, Git: g, Book: book, Version: o.Version, Audit: auditLog{log, s},
 	}
 	handlers.Bind(a.router, services)
 	a.page = handlers.NewPage(services)
 	if missing := a.router.Unbound(); len(missing) > 0 {
 		return nil, fmt.Errorf("verbs without a handler: %v", missing)
 	}
-	server.Calls = a.router
+	server.Calls = a.router // before the first listener serves, the host's or a cage's
 	return a, nil
 }
 
-// verifyAudit returns what is wrong with the audit log, in words.
-func verifyAudit(s *store.Store) (string, error) {
-	dir, err := s.Path("audit")
+// auditLog is the log as handlers read it.
+type auditLog struct {
+	*audit.Log
+	store *store.Store
+}
+
+// Verify implements handlers.AuditLog.
+func (l auditLog) Verify() (audit.Report, error) {
+	dir, err := l.store.Path("audit")
 	if err != nil {
-		return "", err
+		return audit.Report{}, err
 	}
-	report, err := audit.Verify(dir)
-	if err != nil || report.OK() {
-		return "", err
-	}
-	return fmt.Sprintf("%d places do not fit together", len(report.Problems)), nil
+	return audit.Verify(dir)
 }
 
 // serve answers until ctx ends. An endpoint that cannot serve does not keep the app from running: the person
 // needs it to put that right.
 func (a *app) serve(ctx context.Context) error {
+	defer func() {
+		if err := a.state.Close(); err != nil {
+			a.Log.Error("agents' state not given up", "cause", err)
+		}
+	}()
 	defer a.tasks.Stop()
 	defer a.endpoint.Off()
 	token := grant.NewToken()

@@ -12,14 +12,15 @@ import (
 	"testing"
 
 	"termic/app/task"
+	"termic/registry"
 	"termic/registry/grant"
 	"termic/registry/ident"
 	"termic/registry/refusal"
 	"termic/sandbox/capability"
 )
 
-// discover asks the endpoint for its discovery with a token and returns the HTTP status.
-func discover(t *testing.T, url, token string) int {
+// discovery returns a request for the endpoint's discovery with a token.
+func discovery(t *testing.T, url, token string) *http.Request {
 	t.Helper()
 	body := `{"jsonrpc":"2.0","id":1,"method":"server/discover","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}`
 	request, err := http.NewRequest(http.MethodPost, url, strings.NewReader(body))
@@ -32,7 +33,13 @@ func discover(t *testing.T, url, token string) int {
 	} {
 		request.Header.Set(name, value)
 	}
-	answer, err := http.DefaultClient.Do(request)
+	return request
+}
+
+// discover asks the endpoint for its discovery with a token and returns the HTTP status.
+func discover(t *testing.T, url, token string) int {
+	t.Helper()
+	answer, err := http.DefaultClient.Do(discovery(t, url, token))
 	if err != nil {
 		return 0
 	}
@@ -121,15 +128,28 @@ func TestATakenPortIsNeverReplacedByAnother(t *testing.T) {
 	}
 }
 
-func TestOnlyATaskWithoutACageGetsAToken(t *testing.T) {
+func TestOnlyATaskWithoutACageGetsAFullToken(t *testing.T) {
 	book := grant.NewBook()
 	e := &endpoint{book: book, url: "http://127.0.0.1:1/mcp", tokens: map[ident.Task]string{}}
-	for mode, want := range map[capability.Mode]bool{
-		capability.Off: true, capability.Monitor: false, capability.EnforceFS: false, capability.Enforce: false, 0: false,
+	for _, c := range []struct {
+		mode capability.Mode
+		mcp  bool
+		want registry.Scope
+	}{
+		{capability.Off, false, registry.Full},
+		{capability.Monitor, false, registry.ScopeNone},
+		{capability.Monitor, true, registry.Scoped},
+		{capability.EnforceFS, false, registry.ScopeNone},
+		{capability.EnforceFS, true, registry.Scoped},
+		{capability.Enforce, false, registry.ScopeNone},
+		{capability.Enforce, true, registry.ScopeNone}, // at the host's port: its token is valid in its cage only
+		{0, true, registry.ScopeNone},
 	} {
-		_, token, ok := e.Task(task.Record{ID: "t-one", Mode: mode})
-		if ok != want || (token != "") != want {
-			t.Errorf("mode %s: %v", mode, ok)
+		record := task.Record{ID: ident.NewTask(), Mode: c.mode, MCP: c.mcp}
+		_, token, ok := e.Task(record, capability.Set{}, nil)
+		caller, _ := book.Caller(grant.HostPort, token)
+		if caller.Scope != c.want || ok != (c.want != registry.ScopeNone) {
+			t.Errorf("mode %s, mcp %v: %v, scope %s, want %s", c.mode, c.mcp, ok, caller.Scope, c.want)
 		}
 	}
 }

@@ -5,10 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"strconv"
 	"sync"
 	"time"
 
+	"termic/app/handlers"
+	"termic/app/registration"
 	"termic/app/settings"
 	"termic/app/store"
 	"termic/app/task"
@@ -26,6 +29,9 @@ const (
 	mcpPortFile  = "mcp-port"
 )
 
+// clientName is the name of outside clients that have none of their own.
+const clientName = "client"
+
 // lastPort remembers the port between runs, since clients hold the address in their configuration.
 var lastPort = store.Define[int]("endpoint", 1)
 
@@ -37,24 +43,37 @@ type endpoint struct {
 	settings *settings.Settings
 	book     *grant.Book
 	server   *mcpserver.Endpoint
+	clients  *registration.Set
+	socket   *socketDoor
 	log      *slog.Logger
 
 	// switching is held while the endpoint is switched, so that two switches never mix. Taken before mu.
 	switching sync.Mutex
+	// retry looks whether the port is free again; nil while nothing waits for that.
+	retry *time.Timer
 
-	mu     sync.Mutex
-	url    string                // empty while nothing serves
-	why    string                // why it does not serve although it should
-	tokens map[ident.Task]string // of the tasks that got one since the port was bound
+	mu      sync.Mutex
+	enabled bool                  // the control plane is on; the host's port may be taken all the same
+	url     string                // empty while nothing serves
+	why     string                // why it does not serve although it should
+	tokens  map[ident.Task]string // of the tasks that got one since the port was bound
+	doors   map[ident.Task]*door  // inside cages
+	// withheld are the tasks whose token the person ended: they get none until Allow.
+	withheld map[ident.Task]bool
+	proofs   map[string]string // digests of the outside clients' tokens, by name (registration.Tokens)
 }
 
-func newEndpoint(s *store.Store, set *settings.Settings, book *grant.Book, server *mcpserver.Server, log *slog.Logger) *endpoint {
-	e := &endpoint{store: s, settings: set, book: book, log: log, server: &mcpserver.Endpoint{Server: server}}
+func newEndpoint(s *store.Store, set *settings.Settings, book *grant.Book, server *mcpserver.Server, clients *registration.Set, sink registry.Sink, log *slog.Logger) *endpoint {
+	e := &endpoint{store: s, settings: set, book: book, clients: clients, log: log, server: &mcpserver.Endpoint{Server: server}, doors: map[ident.Task]*door{}, withheld: map[ident.Task]bool{}}
+	e.socket = &socketDoor{host: server, book: book, sink: sink, dir: s.Dir(), log: log}
 	e.server.Ended = func(err error) {
 		e.log.Error("endpoint ended", "cause", err)
 		e.switching.Lock()
 		defer e.switching.Unlock()
-		e.stop("the listener ended: switch it off and on again")
+		e.stop("the listener ended")
+		if port, err := e.port(); err == nil {
+			e.waitForPort(port)
+		}
 	}
 	return e
 }
@@ -64,15 +83,19 @@ func (e *endpoint) Apply(ctx context.Context) error {
 	e.switching.Lock()
 	defer e.switching.Unlock()
 	if !e.settings.Bool(settings.MCPEnabled) {
-		e.stop("")
+		e.shut()
 		return nil
 	}
+	e.mu.Lock()
+	e.enabled = true
+	e.mu.Unlock()
 	port, err := e.port()
 	if err != nil {
 		return err
 	}
 	if address, serving := e.server.Address(); serving {
 		if port == 0 || int(address.Port()) == port {
+			e.server.Server.ToolsChanged() // a setting may be what it depends on
 			return nil
 		}
 		e.stop("")
@@ -93,6 +116,7 @@ func (e *endpoint) port() (int, error) {
 }
 
 func (e *endpoint) start(ctx context.Context, port int) error {
+	e.stopWaiting()
 	address, err := e.server.Start(ctx, port)
 	if err != nil {
 		why := "the port could not be bound"
@@ -100,17 +124,46 @@ func (e *endpoint) start(ctx context.Context, port int) error {
 			why = fmt.Sprintf("port %d is taken by another program", port)
 		}
 		e.stop(why)
+		e.waitForPort(port)
 		return refusal.New(refusal.Unavailable, why+", so the endpoint does not serve",
-			"free the port and switch mcp.enabled on again, or set mcp.port to another and register your clients again").Because(err)
+			"free the port, and it serves again within seconds; or move to another with its clients: termic client refresh --port N").Because(err)
 	}
 	if err := e.advertise(int(address.Port())); err != nil {
 		e.stop("its token could not be written")
 		return err
 	}
+	e.socket.open()
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.url, e.why, e.tokens = mcpserver.URL(address), "", map[ident.Task]string{}
 	return nil
+}
+
+// retryEvery is how often a taken port is tried again: a person who freed it looks for the effect after seconds.
+const retryEvery = 2 * time.Second
+
+// waitForPort makes the endpoint serve once its port is free again; e.switching is held.
+func (e *endpoint) waitForPort(port int) {
+	var timer *time.Timer
+	timer = time.AfterFunc(retryEvery, func() {
+		e.switching.Lock()
+		defer e.switching.Unlock()
+		if e.retry != timer {
+			return // it was switched since
+		}
+		if err := e.start(context.Background(), port); err == nil {
+			e.log.Warn("the port is free again: the endpoint serves", "port", port)
+		}
+	})
+	e.retry = timer
+}
+
+// stopWaiting ends waitForPort; e.switching is held.
+func (e *endpoint) stopWaiting() {
+	if e.retry != nil {
+		e.retry.Stop()
+		e.retry = nil
+	}
 }
 
 // advertise mints the outside clients' token and writes token and port where clients look for them.
@@ -119,9 +172,12 @@ func (e *endpoint) advertise(port int) error {
 		return err
 	}
 	token, _ := e.book.Issue(grant.Grant{
-		Scope: registry.Full, Ceiling: registry.Destructive, Limit: capability.Unbounded(), Channel: grant.HostPort, Name: "client",
+		Scope: registry.Full, Ceiling: registry.Destructive, Limit: capability.Unbounded(), Channel: grant.HostPort, Name: clientName,
 	})
 	if err := e.store.WriteSecret(mcpTokenFile, token); err != nil {
+		return err
+	}
+	if err := e.admitAll(); err != nil {
 		return err
 	}
 	return e.store.WriteSecret(mcpPortFile, strconv.Itoa(port))
@@ -134,8 +190,15 @@ const stopTimeout = 5 * time.Second
 // The tokens end before anything is waited for.
 func (e *endpoint) Off() {
 	e.revokeAll("")
+	e.closeDoors()
 	e.switching.Lock()
 	defer e.switching.Unlock()
+	e.shut()
+}
+
+// shut ends the control plane everywhere; e.switching is held.
+func (e *endpoint) shut() {
+	e.closeDoors()
 	e.stop("")
 }
 
@@ -143,14 +206,16 @@ func (e *endpoint) Off() {
 func (e *endpoint) revokeAll(why string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.url, e.why, e.tokens = "", why, nil
+	e.url, e.why, e.tokens, e.proofs = "", why, nil, nil
 	e.book.Revoke(func(g grant.Grant) bool { return g.Channel == grant.HostPort })
 }
 
 // stop takes power away in the order in which it is held: first the tokens, then the listener, then the
 // advertisement, so that no step waits for one that could fail; e.switching is held.
 func (e *endpoint) stop(why string) {
+	e.stopWaiting()
 	e.revokeAll(why)
+	e.socket.shut()
 	ctx, cancel := context.WithTimeout(context.Background(), stopTimeout)
 	defer cancel()
 	if err := e.server.Stop(ctx); err != nil {
@@ -161,7 +226,11 @@ func (e *endpoint) stop(why string) {
 
 // withdraw removes the advertisement.
 func (e *endpoint) withdraw() {
-	for _, name := range []string{mcpTokenFile, mcpPortFile} {
+	names := []string{mcpTokenFile, mcpPortFile}
+	for _, client := range e.clients.Known() {
+		names = append(names, registration.TokenFile(client))
+	}
+	for _, name := range names {
 		if err := e.store.RemoveSecret(name); err != nil {
 			e.log.Error("advertisement not removed", "file", name, "cause", err)
 		}
@@ -175,36 +244,88 @@ func (e *endpoint) State() (url, why string) {
 	return e.url, e.why
 }
 
-// Task returns what a task's agents need for the control plane; it implements task.Credentials. Only a task
-// without a cage gets a token: it is a full one, which may never be inside a cage (I2).
-func (e *endpoint) Task(record task.Record) (url, token string, ok bool) {
+// RefusedOlder implements handlers.Endpoint.
+func (e *endpoint) RefusedOlder() []handlers.OlderClient {
+	var clients []handlers.OlderClient
+	for _, client := range e.server.Server.RefusedOlder() {
+		clients = append(clients, handlers.OlderClient{Name: client.Name, Revision: client.Revision})
+	}
+	return clients
+}
+
+// Task returns what a task's agents need for the control plane; it implements task.Credentials. A full token is for a
+// task without a cage only: it may never be inside one (I2).
+func (e *endpoint) Task(record task.Record, limit capability.Set, own net.Listener) (url, token string, ok bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.url == "" || record.Mode != capability.Off {
+	if own != nil {
+		return e.openDoor(record, limit, own)
+	}
+	if e.url == "" || e.withheld[record.ID] || !mayHold(record) || record.Mode == capability.Enforce { // whose token is valid in its own cage only
 		return "", "", false
 	}
 	if token = e.tokens[record.ID]; token == "" {
-		token, _ = e.book.Issue(grant.Grant{
-			Task: record.ID, Projects: append([]ident.Project{record.Project}, record.Projects...),
-			Scope: registry.Full, Ceiling: registry.Destructive, Limit: capability.Unbounded(), Channel: grant.HostPort, Name: "task",
-		})
+		token, _ = e.book.Issue(grantOf(record, limit, grant.HostPort))
 		e.tokens[record.ID] = token
 	}
 	return e.url, token, true
 }
 
-// Revoke ends a task's token; it implements task.Credentials.
-func (e *endpoint) Revoke(id ident.Task) {
+// Address is where Task would say that the control plane is, or empty; it implements task.Credentials.
+func (e *endpoint) Address(record task.Record) string {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	switch {
+	case !mayHold(record), e.withheld[record.ID]:
+		return ""
+	case record.Mode != capability.Enforce:
+		return e.url
+	case e.enabled:
+		return doorURL
+	}
+	return ""
+}
+
+// mayHold tells whether a task's agents hold a token at all: those without a cage do, others when the person says so.
+func mayHold(record task.Record) bool {
+	return record.Mode == capability.Off || record.Mode.Valid() && record.MCP
+}
+
+// grantOf is what a task's token stands for.
+func grantOf(record task.Record, limit capability.Set, channel grant.Channel) grant.Grant {
+	g := grant.Grant{
+		Task: record.ID, Parents: record.Parents, Projects: append([]ident.Project{record.Project}, record.Projects...),
+		Scope: registry.Scoped, Ceiling: registry.Destructive, Limit: limit, Channel: channel, Name: "task",
+	}
+	if record.Mode == capability.Off {
+		g.Scope = registry.Full
+	}
+	return g
+}
+
+// Revoke ends a task's token and closes its cage's door; it implements task.Credentials.
+func (e *endpoint) Revoke(id ident.Task) {
+	e.mu.Lock()
 	delete(e.tokens, id)
 	e.book.Revoke(func(g grant.Grant) bool { return g.Task == id })
+	shut := e.doors[id]
+	delete(e.doors, id)
+	e.mu.Unlock()
+	shut.close(e.log)
 }
 
 // hostAuth is the book as the host listener sees it: tokens that are valid on another channel are unknown here.
-type hostAuth struct{ book *grant.Book }
+type hostAuth struct {
+	book *grant.Book
+	// saw, when set, is told the name behind each accepted token of an outside client.
+	saw func(name string)
+}
 
 // Caller implements mcpserver.Auth.
 func (a hostAuth) Caller(token string) (registry.Caller, bool) {
-	return a.book.Caller(grant.HostPort, token)
+	caller, ok := a.book.Caller(grant.HostPort, token)
+	if ok && caller.Task == "" && a.saw != nil {
+		a.saw(caller.Name)
+	}
+	return caller, ok
 }

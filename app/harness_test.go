@@ -18,8 +18,9 @@ import (
 	"termic/registry/refusal"
 )
 
-// testAgent is the path of the scripted agent, built once for all tests of the package.
-var testAgent string
+// testAgent is the path of the scripted agent, testStage that of the stage program; built once for all tests of the
+// package.
+var testAgent, testStage string
 
 func TestMain(m *testing.M) {
 	dir, err := os.MkdirTemp("", "termic-app-test")
@@ -27,11 +28,17 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	testAgent = filepath.Join(dir, "testagent")
-	build := exec.Command("go", "build", "-o", testAgent, "../testdata/testagent")
-	if out, err := build.CombinedOutput(); err != nil {
-		fmt.Fprintf(os.Stderr, "build the test agent: %v\n%s", err, out)
-		os.Exit(1)
+	testAgent, testStage = filepath.Join(dir, "testagent"), filepath.Join(dir, "stage")
+	for program, arguments := range map[string][]string{
+		testAgent: {"../testdata/testagent"},
+		testStage: {"-ldflags=-E stage_entry", "../sandbox/stagecmd"}, // as build/build.sh links it
+	} {
+		build := exec.Command("go", append([]string{"build", "-o", program}, arguments...)...)
+		build.Env = append(os.Environ(), "CGO_ENABLED=0")
+		if out, err := build.CombinedOutput(); err != nil {
+			fmt.Fprintf(os.Stderr, "go %v: %v\n%s", build.Args, err, out)
+			os.Exit(1)
+		}
 	}
 	code := m.Run()
 	os.RemoveAll(dir)
@@ -47,6 +54,7 @@ type rig struct {
 	log     *bytes.Buffer
 	environ []string
 	stop    func() error
+	lines   int // that were run in shells of cages
 }
 
 // newRig starts an app on a fresh data directory, with a repository as project "demo" and the scripted agent
@@ -116,7 +124,7 @@ func (r *rig) start() {
 	ended := make(chan error, 1)
 	go func() {
 		ended <- Run(ctx, Options{
-			DataDir: r.dir, Environ: r.environ, CLI: "/nonexistent/termic", Version: "test",
+			DataDir: r.dir, Environ: r.environ, CLI: "/nonexistent/termic", Stage: testStage, Version: "test",
 			Log:   slog.New(slog.NewTextHandler(&lockedWriter{w: r.log}, nil)),
 			Ready: func(string, string) { close(ready) },
 		})

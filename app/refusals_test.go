@@ -2,6 +2,7 @@ package app
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -101,7 +102,16 @@ func TestTasksThatCannotBeMadeLeaveNothing(t *testing.T) {
 		"no such agent":                 {`{"name":"t","agent":"none"}`, refusal.NotFound},
 		"an agent that is not there":    {`{"name":"t","agent":"opencode"}`, refusal.NotFound},
 		"no such project":               {`{"name":"t","agent":"shell","project":"none"}`, refusal.NotFound},
-		"a cage that is not there yet":  {`{"name":"t","agent":"shell","cage":"enforce"}`, refusal.Unsupported},
+		"a mode that there is not":      {`{"name":"t","agent":"shell","cage":"sealed"}`, refusal.BadInput},
+		"a caged live checkout":         {`{"name":"t","agent":"shell","cage":"enforce","live":true}`, refusal.Conflict},
+		"mcp for a task without a cage": {`{"name":"t","agent":"shell","mcp":true}`, refusal.BadInput},
+		"hosts for an open network":     {`{"name":"t","agent":"shell","cage":"enforce-fs","hosts":["example.org"]}`, refusal.BadInput},
+		"a host that is an address":     {`{"name":"t","agent":"shell","cage":"enforce","hosts":["10.0.0.1"]}`, refusal.BadInput},
+		"a path that is not there":      {`{"name":"t","agent":"shell","cage":"enforce","read":["/nowhere"]}`, refusal.NotFound},
+		"a path that is not absolute":   {`{"name":"t","agent":"shell","cage":"enforce","read":["../x"]}`, refusal.BadInput},
+		"the app's data":                {fmt.Sprintf(`{"name":"t","agent":"shell","cage":"enforce","read":[%q]}`, r.dir), refusal.BadInput},
+		"all of the machine":            {`{"name":"t","agent":"shell","cage":"enforce","read":["/"]}`, refusal.BadInput},
+		"the system, to write":          {`{"name":"t","agent":"shell","cage":"enforce","write":["/usr"]}`, refusal.BadInput},
 		"watching that is not there":    {`{"name":"t","agent":"shell","cage":"monitor"}`, refusal.Unsupported},
 		"limits without a cage":         {`{"name":"t","agent":"shell","hosts":["example.org"]}`, refusal.BadInput},
 		"a prompt that is no text":      {`{"name":"t","agent":"shell","prompt":"\u0003\u001b"}`, refusal.BadInput},
@@ -124,7 +134,8 @@ func TestTasksThatCannotBeMadeLeaveNothing(t *testing.T) {
 	if list := r.must("task_list", `{}`)["tasks"].([]any); len(list) != 1 {
 		t.Errorf("%d tasks", len(list))
 	}
-	r.task("t", "shell", "") // the twin: with nothing wrong it works
+	r.task("t", "shell", "") // the twins: with nothing wrong it works
+	r.must("task_new", `{"name":"u","agent":"shell","cage":"enforce","hosts":["example.org"]}`)
 }
 
 func TestManyTasksAtOnce(t *testing.T) {

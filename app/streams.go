@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"termic/app/ctl"
+	"termic/app/osc"
 	"termic/app/pty"
 	"termic/app/tab"
 	"termic/registry/refusal"
@@ -55,7 +56,7 @@ func (s *streams) Open(_ context.Context, text string) (ctl.Stream, error) {
 		return nil, refusal.New(refusal.NotFound, "the ticket is unknown, used or too old", "attach again")
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	return &stream{tab: t.tab, watcher: t.tab.Watch(), ctx: ctx, cancel: cancel}, nil
+	return &stream{tab: t.tab, watcher: t.tab.Watch(), ctx: ctx, cancel: cancel, filter: osc.New(reaches, osc.Nothing)}, nil
 }
 
 // stream is a watcher of a tab as ctl wants it.
@@ -64,14 +65,22 @@ type stream struct {
 	watcher *tab.Watcher
 	ctx     context.Context // ends with Close
 	cancel  context.CancelFunc
+	filter  *osc.Filter
 	rest    []byte // read from the watcher, not yet returned
 }
 
+// reaches tells which commands would reach beyond a terminal's screen: clipboards (52, and kitty's 5522) and iTerm2's family, which
+// writes files and the clipboard. What a task prints must not do that on the person's own terminal, and their answers must not
+// come back as keys.
+func reaches(number int) bool { return number == 52 || number == 5522 || number == 1337 }
+
 func (s *stream) Read(p []byte) (int, error) {
-	if len(s.rest) == 0 {
-		var err error
-		if s.rest, err = s.watcher.Next(s.ctx); err != nil {
-			return 0, err
+	for len(s.rest) == 0 {
+		output, err := s.watcher.Next(s.ctx)
+		if err == nil {
+			s.rest = s.filter.Append(nil, output)
+		} else if s.rest = s.filter.Rest(); len(s.rest) == 0 {
+			return 0, err // the next time, if there was a rest
 		}
 	}
 	n := copy(p, s.rest)

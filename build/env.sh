@@ -29,6 +29,8 @@ esac
 toolchain=${XDG_CACHE_HOME:-$HOME/.cache}/termic/toolchain
 go_dir=$toolchain/go$go_version
 node_dir=$toolchain/node$node_version
+suite_node_oldest=22 # the conformance suite uses fs.globSync
+suite_dir=$toolchain/conformance
 
 # at_least HAVE WANT tells whether the dotted version HAVE is WANT or newer.
 at_least() {
@@ -46,6 +48,16 @@ go_found() { (cd / && GOTOOLCHAIN=local go version 2>/dev/null) | sed -n 's/^go 
 node_found() { node --version 2>/dev/null | sed -n 's/^v\([0-9.]*\)$/\1/p'; }
 go_ok() { at_least "$(go_found)" "$go_version"; }
 node_ok() { at_least "$(node_found)" "$node_oldest" && has npm; }
+
+# suite_node prints a Node that runs the conformance suite, or nothing.
+suite_node() {
+  if at_least "$(node_found)" "$suite_node_oldest"; then
+    command -v node
+  elif [ -x "$node_dir/bin/node" ]; then
+    printf '%s\n' "$node_dir/bin/node"
+  fi
+}
+suite_cached() { [ -d "$suite_dir/node_modules" ] && cmp -s build/conformance/package-lock.json "$suite_dir/package-lock.json"; }
 
 # use_tools puts the cached tools in front of PATH where the system's will not do.
 use_tools() {

@@ -1,5 +1,7 @@
 #!/usr/bin/env bash
-# setup.sh NEED...: installs what is missing of git, make, go, cc, node, shellcheck, webkit, display. Prints nothing when nothing is.
+# setup.sh NEED...: installs what is missing of git, make, go, cc, node, conformance, shellcheck, bubblewrap,
+# webkit, display.
+# Prints nothing when nothing is.
 #
 # What the system's package manager has comes from there (asked first, unless root or YES=1). Where its Go or Node
 # is too old, a pinned one with a checked sum goes into the user's cache: no sudo, nothing else on the machine changes.
@@ -34,7 +36,11 @@ packages_for() {
       has WebKitWebDriver || echo webkit2gtk-driver
       has chromium || echo chromium
       ;;
+    webkit-darwin | display-darwin) ;; # the window is built and tested on Linux alone
+    conformance-*) ;; # node's; what else it needs comes from npm
     shellcheck-*) has shellcheck || echo shellcheck ;;
+    bubblewrap-linux) has bwrap || echo bubblewrap ;;
+    bubblewrap-darwin) ;; # there is none, and nothing that bench would compare with it
     git-darwin) has git || echo git ;;
     go-darwin) has go || [ -x "$go_dir/bin/go" ] || echo go ;;
     node-darwin) node_ok || echo node ;;
@@ -109,12 +115,22 @@ fetch_go() {
   put "$dir" "$go_dir"
 }
 
+# fetch_suite gets the packages of build/conformance; npm checks their sums against its lock file.
+fetch_suite() {
+  say "fetching the conformance suite into $suite_dir"
+  new_dir
+  cp build/conformance/package.json build/conformance/package-lock.json build/conformance/.npmrc "$tmp"
+  (cd "$tmp" && npm ci --ignore-scripts --no-audit --no-fund --no-update-notifier --loglevel=error >&2) || die 'could not fetch the conformance suite'
+  rm -rf "$suite_dir"
+  put "$tmp" "$suite_dir"
+}
+
 # fetch_node gets the pinned Node; npm checks its sum against build/node/package-lock.json.
 fetch_node() {
-  [ "$os" = linux ] || die "Node $(node_found) is older than $node_oldest; run: brew upgrade node"
+  [ "$os" = linux ] || die "Node $(node_found) is older than $1; run: brew upgrade node"
   local cpu=$arch
   [ "$arch" = amd64 ] && cpu=x64
-  say "Node $(node_found) is older than $node_oldest; fetching $node_version into $toolchain"
+  say "Node $(node_found) is older than $1; fetching $node_version into $toolchain"
   new_dir
   cp build/node/package.json build/node/package-lock.json "$tmp"
   (cd "$tmp" && npm ci --ignore-scripts --no-audit --no-fund --no-update-notifier >&2) || die "could not fetch Node $node_version"
@@ -147,8 +163,11 @@ for need in "$@"; do
     use_tools
     go_ok || die "the fetched Go does not start: $go_dir/bin/go"
   elif [ "$need" = node ] && ! node_ok; then
-    fetch_node
+    fetch_node "$node_oldest"
     use_tools
     node_ok || die "the fetched Node does not start: $node_dir/bin/node"
+  elif [ "$need" = conformance ]; then
+    [ -n "$(suite_node)" ] || fetch_node "$suite_node_oldest"
+    suite_cached || fetch_suite
   fi
 done

@@ -1,5 +1,6 @@
 // Reads `go test -json` from standard input and prints what a person wants of it: each package's own line, all that
-// a failed test or build printed, each skip with its reason, and at the end one line 'N passed, N failed'.
+// a failed test or build printed, each skip with its reason, what tests counted (a line that begins with "tally: ",
+// also of a test binary that a test ran), and at the end one line 'N passed, N failed'.
 // Subtests count. A package that fails without a failed test (no build, a crash, a time-out) counts as one failure.
 // Its arguments name what failed before the tests; each counts as one failure too, so that the line is never greener
 // than the run. Exits 1 when anything failed or when no test ran.
@@ -8,6 +9,7 @@ import { createInterface } from "node:readline";
 const packages = new Map(); // import path → what is known of it until its last event
 const counts = { pass: 0, fail: 0, skip: 0 };
 const failures = [];
+const tallies = [];
 
 const print = (text) => process.stdout.write(text);
 
@@ -28,6 +30,7 @@ function onTest({ Action, Package, Test, Output }) {
   if (!(Action in counts)) return;
   const output = pkg.running.get(Test) ?? "";
   pkg.running.delete(Test);
+  tallies.push(...[...output.matchAll(/^.*\btally: (.*)$/gm)].map((m) => m[1]));
   if (Action === "fail") {
     pkg.failed++;
     fail(`${Package} ${Test}`);
@@ -74,6 +77,7 @@ for (const part of process.argv.slice(2)) fail(`${part}, before the tests`);
 for await (const line of createInterface({ input: process.stdin })) onLine(line);
 
 for (const path of packages.keys()) fail(`${path} (no end)`); // go test itself was stopped
+if (tallies.length > 0) print(`counted:\n${tallies.map((line) => `  ${line}\n`).join("")}`);
 for (const name of failures) print(`failed: ${name}\n`);
 if (counts.pass === 0) print("no test passed\n");
 print(`${counts.pass} passed, ${counts.fail} failed${counts.skip ? `, ${counts.skip} skipped` : ""}\n`);

@@ -28,6 +28,12 @@ const rows = [
     status: 1, closing: "0 passed, 1 failed", says: /got 1, want 2/,
   },
   {
+    name: "what a passed test counted is printed, and nothing else of it",
+    events: [t("run", "TestA"), t("output", "TestA", "    a_test.go:7: quiet\n"), t("output", "TestA", "            b_test.go:9: tally: tried 3, refused 3\n"),
+      t("pass", "TestA"), p("output", { Output: "ok  \ttermic/x\t0.1s\n" }), p("pass")],
+    status: 0, closing: "1 passed, 0 failed", says: /^ok  \ttermic\/x\t0\.1s\ncounted:\n  tried 3, refused 3\n1 passed/,
+  },
+  {
     name: "a build that fails is one failure with the compiler's words",
     events: [{ ImportPath: "termic/x", Action: "build-output", Output: "./x.go:3: undefined: y\n" },
       { ImportPath: "termic/x", Action: "build-fail" }, p("start"), p("fail", { FailedBuild: "termic/x" })],

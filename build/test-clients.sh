@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # test-clients.sh [--cached]: tries the endpoint with real agent programs, at the versions that build/clients pins.
-# They are large (some 400 MB each) and are fetched into the user's cache the first time; with --cached nothing is
+# They are large (some 1.1 GB together) and are fetched into the user's cache the first time; with --cached nothing is
 # fetched, and without them nothing is tried.
 set -euo pipefail
 # shellcheck source=build/env.sh
@@ -18,6 +18,15 @@ if ! cached; then
   (cd "$clients" && npm ci --ignore-scripts --no-audit --no-fund --no-update-notifier >&2) || { rm -rf "$clients"; die 'could not fetch them'; }
 fi
 build/build.sh
-claude=$(echo "$clients"/node_modules/@anthropic-ai/claude-code-*/claude)
-[ -x "$claude" ] || die 'the cache holds no program for this machine'
-build/isolate.sh go run ./build/clients -claude "$claude"
+bin=$(mktemp -d "${TMPDIR:-/tmp}/termic-clients.XXXXXX")
+trap 'rm -rf "$bin"' EXIT
+modules=$clients/node_modules
+# place NAME FILE...: the one file of a program, whatever this machine's package is called.
+place() { [ -x "$2" ] || die "the cache holds no $1 for this machine"; ln -s "$2" "$bin/$1"; }
+place claude "$modules"/@anthropic-ai/claude-code-*/claude
+place codex "$modules"/@openai/codex-*/vendor/*/bin/codex
+# shellcheck disable=SC2144 # one file at most
+if [ -x "$modules"/opencode-*/bin/opencode ]; then place opencode "$modules"/opencode-*/bin/opencode; fi
+printf '#!/bin/sh\nexec node "%s" "$@"\n' "$modules/@google/gemini-cli/bundle/gemini.js" >"$bin/gemini"
+chmod +x "$bin/gemini"
+build/isolate.sh go run ./build/clients -bin "$bin"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# test.sh: everything that must hold, in one run: the checks, the built programs, the demo, the Go tests.
+# test.sh: everything that must hold, in one run: the checks, the built programs, the demo, the conformance suite, the Go tests.
 # A part that fails does not keep the others from running. The last line is 'N passed, N failed': the Go tests, and
 # one failure for each other part that failed.
 set -euo pipefail
@@ -26,6 +26,7 @@ part check build/check.sh
 part build build/build.sh
 part window build/test-window.sh
 if [ -d build/demo ]; then part demo build/isolate.sh go run ./build/demo; fi
+part conformance build/conformance.sh
 printf '== tests\n'
 # shellcheck disable=SC2086 # a list of words
 go_tests $failed

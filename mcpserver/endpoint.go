@@ -73,6 +73,29 @@ func (e *Endpoint) Start(ctx context.Context, preferredPort int) (netip.AddrPort
 	return address, nil
 }
 
+// StartOn serves until Stop on a listener that another opened: on 127.0.0.1 inside a cage, or on a socket where
+// Server.Socket says so, which has no AddrPort. The endpoint takes the listener in any case.
+func (e *Endpoint) StartOn(listener net.Listener) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	var at netip.AddrPort
+	ours := false
+	switch address := listener.Addr().(type) {
+	case *net.TCPAddr:
+		at, ours = address.AddrPort(), address.AddrPort().Addr().Unmap() == loopback
+	case *net.UnixAddr:
+		ours = e.Server.Socket
+	}
+	if e.serving != nil {
+		return errors.Join(ErrServing, listener.Close())
+	}
+	if !ours {
+		return errors.Join(fmt.Errorf("serve on %s: not an address of ours", listener.Addr()), listener.Close())
+	}
+	e.serving = e.serve(listener, at)
+	return nil
+}
+
 // serve starts a run on listener.
 func (e *Endpoint) serve(listener net.Listener, address netip.AddrPort) *serving {
 	ctx, cancel := context.WithCancel(context.Background())

@@ -51,6 +51,10 @@ var (
 		Name: "thing_wait", Summary: "wait for a thing", Doc: "Waits for a thing.",
 		Class: registry.Read, Scope: registry.Scoped, Audience: registry.Everyone, Reach: registry.ReachSight, Idempotent: true, Bounded: true,
 	})
+	tellVerb = registry.Define[targetIn, doneOut](registry.Verb{
+		Name: "thing_tell", Summary: "tell how it goes", Doc: "Tells how it goes.",
+		Class: registry.Read, Scope: registry.Scoped, Audience: registry.Everyone, Reach: registry.ReachSight, Idempotent: true,
+	})
 	writeVerb = registry.Define[targetIn, doneOut](registry.Verb{
 		Name: "thing_write", Summary: "write a thing", Doc: "Writes a thing.",
 		Class: registry.Write, Scope: registry.Full, Audience: registry.ForCLI | registry.ForFull, Reach: registry.ReachAct, OpenWorld: true,
@@ -137,6 +141,8 @@ type fixture struct {
 	began   chan struct{}
 	proceed chan struct{}
 	ended   chan error
+	// told is called by thing_tell when it has reported how it goes.
+	told func()
 }
 
 // journal is a log that tests may read while it is written.
@@ -166,11 +172,11 @@ func newFixture(t testing.TB, limits Limits) *fixture {
 			scopedToken: {Way: registry.MCP, Scope: registry.Scoped, Ceiling: registry.Write, Grant: ident.Grant("g-scoped"),
 				Task: ident.Task("t-one"), Name: "task"},
 		}},
-		began: make(chan struct{}, 1024), proceed: make(chan struct{}), ended: make(chan error, 1024),
+		began: make(chan struct{}, 1024), proceed: make(chan struct{}), ended: make(chan error, 1024), told: func() {},
 	}
 	log := slog.New(slog.NewTextHandler(f.log, nil))
 	router := registry.NewRouter(permissive{}, f.audit, log,
-		echoVerb.Verb(), waitVerb.Verb(), writeVerb.Verb(), removeVerb.Verb(), windowVerb.Verb())
+		echoVerb.Verb(), waitVerb.Verb(), tellVerb.Verb(), writeVerb.Verb(), removeVerb.Verb(), windowVerb.Verb())
 	f.bind(router)
 	if limits.FailDelay == 0 {
 		limits.FailDelay = time.Millisecond
@@ -195,6 +201,11 @@ func (f *fixture) bind(router *registry.Router) {
 			f.ended <- ctx.Err()
 			return doneOut{}, ctx.Err()
 		}
+	})
+	registry.Bind(router, tellVerb, func(ctx context.Context, _ registry.Call, _ targetIn) (doneOut, error) {
+		registry.Progress(ctx, "half of it")
+		f.told()
+		return doneOut{true}, nil
 	})
 	registry.Bind(router, writeVerb, func(ctx context.Context, _ registry.Call, in targetIn) (doneOut, error) {
 		f.began <- struct{}{}

@@ -120,6 +120,13 @@ func checkAnswers(t *testing.T, sent string, said []byte) (served bool) {
 		if response.Header.Get("Content-Type") == "application/json" {
 			checkJSONAnswer(t, response.StatusCode, body)
 		}
+		if response.Header.Get("Content-Type") == "text/event-stream" {
+			for _, event := range events(t, string(body)) {
+				if !json.Valid([]byte(event)) || !utf8.ValidString(event) {
+					t.Fatalf("event is not JSON: %q", event)
+				}
+			}
+		}
 		served = served || response.StatusCode/100 == 2
 		if !first || method != http.MethodPost {
 			// What a pipelined request's method was is not known here, so neither is where its answer ends.
@@ -164,7 +171,7 @@ func FuzzArguments(f *testing.F) {
 			return
 		}
 		header := http.Header{"Mcp-Protocol-Version": {Revision}, "Mcp-Method": {methodCall}, "Mcp-Name": {tool}}
-		request, failure := newRequest(header, message)
+		request, failure := newRequest(header, message, jsonrpc.Members(message.Params), []string{Revision})
 		if failure != nil {
 			return // the arguments brought members of their own, which the headers do not mirror
 		}

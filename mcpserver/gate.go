@@ -17,10 +17,14 @@ func hasOrigin(r *http.Request) bool { return len(r.Header.Values("Origin")) > 0
 // isOwnAddress tells whether Host is exactly the address that the connection came to, which it is not when a
 // page had its own name resolved to 127.0.0.1 (DNS rebinding). A name is never our address, localhost
 // neither: where it stands for ::1 first, another user of the machine may listen there and collect tokens.
-func isOwnAddress(r *http.Request) bool {
-	local, ok := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr)
+//
+// A socket has no address that a name could lead to, and no page can connect to one: there Host is not looked at.
+func (s *Server) isOwnAddress(r *http.Request) bool {
+	at := r.Context().Value(http.LocalAddrContextKey)
+	local, ok := at.(*net.TCPAddr)
 	if !ok {
-		return false
+		_, isSocket := at.(*net.UnixAddr)
+		return isSocket && s.Socket
 	}
 	address := local.AddrPort()
 	return r.Host == netip.AddrPortFrom(address.Addr().Unmap(), address.Port()).String()

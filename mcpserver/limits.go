@@ -6,6 +6,9 @@ const (
 	// maxBody is 4 MiB: the longest argument is a prompt of 1 MiB (task_new, task_send), and JSON writes text
 	// that is not ASCII in at most three times its bytes when a client escapes all of it.
 	maxBody = 4 << 20
+	// usualBody is up to which length room is made for a body before it has come, 64 KiB: more than almost any has, and
+	// little enough to be given on a stranger's word.
+	usualBody = 64 << 10
 	// maxHeader is what a request line and its headers may take, 16 KiB: the longest that clients send are
 	// some hundred bytes. net/http answers 431 beyond it.
 	maxHeader = 16 << 10
@@ -25,6 +28,23 @@ const (
 	lingerTimeout = time.Second
 	// callTimeout ends a call that nobody ends: twice the longest wait that a verb offers (task_wait, 5 min).
 	callTimeout = 10 * time.Minute
+
+	// progressAfter is how long a call runs before its client is told that it does, where it asked to be. Shorter
+	// calls are answered with one JSON body, which costs both sides less.
+	progressAfter = time.Second
+	// progressEvery is how often a client is told that its call still runs: well below the 60 s after which the official
+	// SDKs give up a request that they hear nothing of.
+	progressEvery = 5 * time.Second
+	// progressGap is the least time between two reports on one call: ten a second are more than a person reads.
+	progressGap = 100 * time.Millisecond
+	// keepAlive is how often a silent subscription shows that it lives: below the 30 s after which impatient clients
+	// and proxies give up an idle stream.
+	keepAlive = 25 * time.Second
+	// listensPerToken is how many subscriptions one token may hold open: a client needs one, and a second while it
+	// reconnects; the rest is room for the same token in several programs.
+	listensPerToken = 4
+	// listensInAll is how many all tokens may: each holds a connection, and three quarters of those must stay for calls.
+	listensInAll = 128
 
 	// logEvery is how often failed authentication is logged at most; the line counts what came in between.
 	logEvery = 10 * time.Second

@@ -3,6 +3,7 @@ package mcpserver
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"time"
 
 	jsonv2 "github.com/go-json-experiment/json"
@@ -35,14 +36,14 @@ type serverInfo struct {
 }
 
 type resultMeta struct {
-	ServerInfo serverInfo       `json:"io.modelcontextprotocol/serverInfo"`
+	ServerInfo serverInfo       `json:"io.modelcontextprotocol/serverInfo,omitzero"`
 	Refusal    *refusal.Refusal `json:"termic/refusal,omitempty"`
 }
 
-// envelope is what every result has.
+// envelope is what every result has; in the older revisions nothing but a refusal.
 type envelope struct {
-	ResultType string     `json:"resultType"`
-	Meta       resultMeta `json:"_meta"`
+	ResultType string     `json:"resultType,omitzero"`
+	Meta       resultMeta `json:"_meta,omitzero"`
 }
 
 // cached is what every result has that a client may keep. Private: what a token is offered depends on it.
@@ -60,7 +61,17 @@ type discoverResult struct {
 }
 
 type capabilities struct {
-	Tools struct{} `json:"tools"`
+	Tools toolsCapability `json:"tools"`
+}
+
+// toolAs is how a caller sees a verb.
+func toolAs(verb *registry.Verb, caller registry.Caller) toolFor {
+	return toolFor{verb, verb.Class > caller.Ceiling}
+}
+
+// toolsCapability says that subscriptions/listen tells of changes to the list.
+type toolsCapability struct {
+	ListChanged bool `json:"listChanged"`
 }
 
 type listResult struct {
@@ -71,7 +82,7 @@ type listResult struct {
 type callResult struct {
 	envelope
 	Content    []textContent   `json:"content"`
-	Structured json.RawMessage `json:"structuredContent,omitempty"`
+	Structured json.RawMessage `json:"structuredContent,omitzero"`
 	IsError    bool            `json:"isError"`
 }
 
@@ -86,88 +97,139 @@ func (s *Server) serveMethod(ctx context.Context, caller registry.Caller, reques
 	case methodDiscover:
 		return s.encode(discoverResult{
 			cached:            s.cached(),
-			SupportedVersions: []string{Revision},
+			SupportedVersions: s.revisions(),
+			Capabilities:      capabilities{toolsCapability{true}},
 			Instructions:      instructions,
 		})
 	case methodList:
-		return s.list(caller, request.params)
+		tools, failure := s.list(caller, request.params)
+		if failure != nil {
+			return nil, failure
+		}
+		return s.encode(listResult{s.cached(), tools})
 	case methodCall:
-		return s.call(ctx, caller, request.params)
+		caller.Says = request.says()
+		result, failure := s.call(ctx, caller, request.params)
+		if failure != nil {
+			return nil, failure
+		}
+		if !result.IsError {
+			return s.appendDone(nil, result.Structured), nil
+		}
+		result.envelope.ResultType, result.Meta.ServerInfo = complete, s.serverInfo()
+		return s.encode(result)
 	}
 	return nil, jsonrpc.ErrMethodNotFound
 }
 
 // list returns the tools that caller is offered. There is one page: no cursor is ever given out.
-func (s *Server) list(caller registry.Caller, params map[string]json.RawMessage) ([]byte, *jsonrpc.Error) {
+func (s *Server) list(caller registry.Caller, params map[string]json.RawMessage) ([]json.RawMessage, *jsonrpc.Error) {
 	if params["cursor"] != nil {
 		return nil, jsonrpc.ErrInvalidParams.With("cursor is none of ours: the list has one page")
 	}
 	tools := []json.RawMessage{}
 	for _, verb := range s.Calls.Verbs(caller) {
-		tool, failure := s.tool(verb)
+		tool, failure := s.tool(toolAs(verb, caller))
 		if failure != nil {
 			return nil, failure
 		}
 		tools = append(tools, tool)
 	}
-	return s.encode(listResult{s.cached(), tools})
+	return tools, nil
+}
+
+// toolFor is a verb as a caller sees it: one above its ceiling is listed, and says so.
+type toolFor struct {
+	verb     *registry.Verb
+	disabled bool
 }
 
 // tool returns a verb as a tool. Verbs never change, so each is rendered once.
-func (s *Server) tool(verb *registry.Verb) (json.RawMessage, *jsonrpc.Error) {
-	if tool, ok := s.tools.Load(verb); ok {
+func (s *Server) tool(key toolFor) (json.RawMessage, *jsonrpc.Error) {
+	if tool, ok := s.tools.Load(key); ok {
 		return tool.(json.RawMessage), nil
 	}
-	tool, err := json.Marshal(render.Tools([]*registry.Verb{verb})[0])
+	rendered := render.Tools([]*registry.Verb{key.verb})[0]
+	if key.disabled {
+		rendered = rendered.Disabled()
+	}
+	tool, err := json.Marshal(rendered)
 	if err != nil {
-		s.log().Error("render a tool", "verb", verb.Name, "cause", err)
+		s.log().Error("render a tool", "verb", key.verb.Name, "cause", err)
 		return nil, jsonrpc.ErrInternal
 	}
-	s.tools.Store(verb, json.RawMessage(tool))
+	s.tools.Store(key, json.RawMessage(tool))
 	return tool, nil
 }
 
 // call carries one tool call to the router. That a tool says no is a result, which the model can act on; that
 // there is no such tool is an error of the message (MCP 2026-07-28, tools, "Error Handling").
-func (s *Server) call(ctx context.Context, caller registry.Caller, params map[string]json.RawMessage) ([]byte, *jsonrpc.Error) {
-	name, _ := jsonrpc.String(params["name"]) // compared with its header before, so it is there
+func (s *Server) call(ctx context.Context, caller registry.Caller, params map[string]json.RawMessage) (callResult, *jsonrpc.Error) {
+	name, ok := jsonrpc.String(params["name"])
+	if !ok {
+		return callResult{}, jsonrpc.ErrInvalidParams.With("name is not a text")
+	}
 	arguments := params["arguments"]
 	if arguments != nil && !isObject(arguments) {
-		return nil, jsonrpc.ErrInvalidParams.With("arguments is not an object")
+		return callResult{}, jsonrpc.ErrInvalidParams.With("arguments is not an object")
 	}
 	result, err := s.Calls.Dispatch(ctx, caller, name, arguments)
 	if err != nil {
 		no := refusal.Of(err)
 		if no.Code == refusal.UnknownVerb {
-			return nil, jsonrpc.ErrInvalidParams.With("unknown tool; tools/list says which there are")
+			return callResult{}, jsonrpc.ErrInvalidParams.With("unknown tool; tools/list says which there are")
 		}
-		return s.encode(s.refused(no))
+		return refused(no), nil
 	}
-	return s.encode(callResult{
-		envelope:   s.envelope(),
-		Content:    []textContent{{"text", string(result)}},
-		Structured: result,
-	})
+	return callResult{Content: []textContent{{"text", string(result)}}, Structured: result}, nil
+}
+
+// appendDone appends the result of a tool that did what was asked. It writes by hand what encode would write of a
+// callResult, since that reads again what the router has checked just now, and this is what callers wait for most.
+func (s *Server) appendDone(into []byte, structured json.RawMessage) []byte {
+	info := s.serverInfo()
+	into = slices.Grow(into, 2*len(structured)+len(structured)/4+256) // quoted, an eighth of JSON is quotes to escape
+	into = append(into, `{"resultType":"complete","_meta":{"io.modelcontextprotocol/serverInfo":{"name":`...)
+	into = appendText(into, info.Name)
+	into = append(into, `,"version":`...)
+	into = appendText(into, info.Version)
+	into = append(into, `}},"content":[{"type":"text","text":`...)
+	into = appendText(into, structured)
+	into = append(into, `}],"structuredContent":`...)
+	into = append(into, structured...)
+	return append(into, `,"isError":false}`...)
+}
+
+// appendText appends a text as JSON, mended where it is not UTF-8.
+func appendText[T ~string | ~[]byte](into []byte, text T) []byte {
+	into, _ = jsontext.AppendQuote(into, text) // its one error is that it had to mend
+	return into
 }
 
 // refused is the result of a tool that said no. The refusal is not structuredContent: that has to fit the
 // tool's output schema, in an error too, and clients that check it would drop the answer.
-func (s *Server) refused(no *refusal.Refusal) callResult {
+func refused(no *refusal.Refusal) callResult {
 	text := no.Error()
 	if no.Request != "" {
 		text += " [request " + no.Request + "]"
 	}
-	result := callResult{envelope: s.envelope(), Content: []textContent{{"text", text}}, IsError: true}
+	result := callResult{Content: []textContent{{"text", text}}, IsError: true}
 	result.Meta.Refusal = no
 	return result
 }
 
-func (s *Server) envelope() envelope {
-	version := s.Version
-	if version == "" {
-		version = "unknown"
+// complete is the resultType of every result of ours: none asks its client for more.
+const complete = "complete"
+
+func (s *Server) serverInfo() serverInfo {
+	if s.Version == "" {
+		return serverInfo{"termic", "unknown"}
 	}
-	return envelope{ResultType: "complete", Meta: resultMeta{ServerInfo: serverInfo{"termic", version}}}
+	return serverInfo{"termic", s.Version}
+}
+
+func (s *Server) envelope() envelope {
+	return envelope{ResultType: complete, Meta: resultMeta{ServerInfo: s.serverInfo()}}
 }
 
 func (s *Server) cached() cached {
@@ -175,7 +237,7 @@ func (s *Server) cached() cached {
 }
 
 func (s *Server) encode(result any) ([]byte, *jsonrpc.Error) {
-	text, err := jsonv2.Marshal(result, jsontext.AllowInvalidUTF8(true))
+	text, err := jsonv2.Marshal(result, jsontext.AllowInvalidUTF8(true), jsontext.PreserveRawStrings(true))
 	if err != nil {
 		s.log().Error("encode a result", "cause", err)
 		return nil, jsonrpc.ErrInternal

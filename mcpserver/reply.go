@@ -11,16 +11,21 @@ import (
 	"termic/mcpserver/jsonrpc"
 )
 
-// reply writes the one answer to a request.
+// reply writes the one answer to a request: a body, or a stream of events of which the last is the answer.
 type reply struct {
-	w       http.ResponseWriter
-	control *http.ResponseController
+	w         http.ResponseWriter
+	control   *http.ResponseController
+	streaming bool
+	// release gives back the place that the request took among its token's; it may be called more than once.
+	release func()
 }
 
+// The values of headers that are on every answer; nobody changes them.
+var noStore, noSniff = []string{"no-store"}, []string{"nosniff"}
+
 func newReply(w http.ResponseWriter) *reply {
-	w.Header().Set("Cache-Control", "no-store")
-	w.Header().Set("X-Content-Type-Options", "nosniff")
-	return &reply{w, http.NewResponseController(w)}
+	w.Header()["Cache-Control"], w.Header()["X-Content-Type-Options"] = noStore, noSniff
+	return &reply{w: w, control: http.NewResponseController(w)}
 }
 
 // refuse answers before the body was read, and closes the connection: what follows on it is the rest of a
@@ -36,6 +41,12 @@ func (p *reply) refuse(status int, text string) {
 	p.send(status, "text/plain; charset=utf-8", []byte(text+"\n"))
 }
 
+// tooMany refuses what may be asked again in a second.
+func (p *reply) tooMany(text string) {
+	p.w.Header().Set("Retry-After", "1")
+	p.refuse(http.StatusTooManyRequests, text)
+}
+
 // readBody returns the whole body, or the status to refuse it with.
 func (p *reply) readBody(r *http.Request) (body []byte, status int) {
 	if r.ContentLength > maxBody {
@@ -43,6 +54,9 @@ func (p *reply) readBody(r *http.Request) (body []byte, status int) {
 	}
 	_ = p.control.SetReadDeadline(time.Now().Add(bodyTimeout))
 	var buffer bytes.Buffer
+	if r.ContentLength <= usualBody {
+		buffer.Grow(int(max(r.ContentLength, 0)) + bytes.MinRead)
+	}
 	_, err := buffer.ReadFrom(http.MaxBytesReader(p.w, r.Body, maxBody))
 	var tooLarge *http.MaxBytesError
 	switch {
@@ -79,7 +93,13 @@ func statusOf(failure *jsonrpc.Error) int {
 	return http.StatusBadRequest
 }
 
-func (p *reply) sendJSON(status int, body []byte) { p.send(status, "application/json", body) }
+func (p *reply) sendJSON(status int, body []byte) {
+	if p.streaming {
+		p.event(body)
+		return
+	}
+	p.send(status, "application/json", body)
+}
 
 func (p *reply) send(status int, contentType string, body []byte) {
 	_ = p.control.SetWriteDeadline(time.Now().Add(writeTimeout))

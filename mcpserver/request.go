@@ -18,6 +18,7 @@ const (
 	methodDiscover = "server/discover"
 	methodList     = "tools/list"
 	methodCall     = "tools/call"
+	methodListen   = "subscriptions/listen"
 	// methodInitialize opens a session in the revisions before 2026-07-28. It is known only to be refused in
 	// words that its client can show.
 	methodInitialize = "initialize"
@@ -42,23 +43,12 @@ var logLevels = []string{"alert", "critical", "debug", "emergency", "error", "in
 
 // request is a message whose envelope is in order.
 type request struct {
-	method string
-	params map[string]json.RawMessage
+	method       string
+	params, meta map[string]json.RawMessage
 }
 
-// newRequest checks, in this order: an older client's opening, the headers, _meta, the version.
-func newRequest(header http.Header, message jsonrpc.Message) (request, *jsonrpc.Error) {
-	params := map[string]json.RawMessage{}
-	if message.Params != nil {
-		var err error
-		if params, err = jsonrpc.Object(message.Params); err != nil {
-			return request{}, jsonrpc.ErrInvalidRequest.With("params: " + err.Error())
-		}
-	}
-	if message.Method == methodInitialize && len(header.Values(methodHeader)) == 0 {
-		requested, _ := jsonrpc.String(params["protocolVersion"])
-		return request{}, unsupported(requested)
-	}
+// newRequest checks, in this order: the headers, _meta, the version. supported are the revisions that are served now.
+func newRequest(header http.Header, message jsonrpc.Message, params map[string]json.RawMessage, supported []string) (request, *jsonrpc.Error) {
 	meta, noMeta := metaOf(params)
 	version, stated := jsonrpc.String(meta[versionKey])
 	if failure := checkHeaders(header, message.Method, params, version, stated); failure != nil {
@@ -71,15 +61,27 @@ func newRequest(header http.Header, message jsonrpc.Message) (request, *jsonrpc.
 		return request{}, noMeta
 	}
 	if version != Revision {
-		return request{}, unsupported(version)
+		return request{}, unsupported(version, supported)
 	}
-	return request{message.Method, params}, nil
+	return request{message.Method, params, meta}, nil
 }
 
-func unsupported(requested string) *jsonrpc.Error {
+// says is what the caller's program calls itself, for the log: name and version.
+func (r request) says() string {
+	info, err := jsonrpc.Object(r.meta[clientInfoKey])
+	if err != nil {
+		return ""
+	}
+	name, _ := jsonrpc.String(info["name"])
+	version, _ := jsonrpc.String(info["version"])
+	return strings.TrimSpace(name + " " + version)
+}
+
+// unsupported answers a client of another revision: data for a program, words for a person.
+func unsupported(requested string, supported []string) *jsonrpc.Error {
 	return jsonrpc.ErrUnsupportedVersion.
-		With("this server speaks MCP " + Revision + " only; update the client, or switch that revision on in it").
-		WithData(jsonrpc.VersionData{Supported: []string{Revision}, Requested: requested})
+		With("this server speaks MCP " + strings.Join(supported, ", ") + " only; update the client, or switch that revision on in it").
+		WithData(jsonrpc.VersionData{Supported: supported, Requested: requested})
 }
 
 // checkHeaders compares the headers with the body that they mirror. Version is compared only where the body
@@ -169,11 +171,10 @@ func metaOf(params map[string]json.RawMessage) (map[string]json.RawMessage, *jso
 	if raw == nil {
 		return nil, jsonrpc.ErrInvalidParams.With("_meta is missing")
 	}
-	meta, err := jsonrpc.Object(raw)
-	if err != nil {
+	if !isObject(raw) {
 		return nil, jsonrpc.ErrInvalidParams.With("_meta is not an object")
 	}
-	return meta, nil
+	return jsonrpc.Members(raw), nil
 }
 
 // checkMeta holds _meta against schema.json, RequestMetaObject, as far as it is ours to read.
@@ -201,10 +202,7 @@ func checkMeta(meta map[string]json.RawMessage) *jsonrpc.Error {
 func isObject(raw json.RawMessage) bool { return len(raw) > 0 && raw[0] == '{' }
 
 func isImplementation(raw json.RawMessage) bool {
-	members, err := jsonrpc.Object(raw)
-	if err != nil {
-		return false
-	}
+	members := jsonrpc.Members(raw)
 	_, named := jsonrpc.String(members["name"])
 	_, versioned := jsonrpc.String(members["version"])
 	return named && versioned

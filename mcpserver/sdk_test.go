@@ -62,7 +62,7 @@ func TestTheOfficialClientDiscoversListsAndCalls(t *testing.T) {
 			t.Errorf("%s: hints or schema are missing: %+v", tool.Name, tool)
 		}
 	}
-	if got := strings.Join(names, " "); got != "thing_echo thing_wait thing_write thing_remove" {
+	if got := strings.Join(names, " "); got != "thing_echo thing_wait thing_tell thing_write thing_remove" {
 		t.Errorf("tools are %s", got)
 	}
 	result, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: "thing_echo", Arguments: map[string]any{"text": "grüße"}})

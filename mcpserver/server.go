@@ -36,25 +36,36 @@ type Calls interface {
 // Auth knows the live tokens.
 type Auth interface {
 	// Caller returns who holds token; ok is false for absent (""), malformed, unknown and revoked ones alike.
-	// It must do the same work for each. It is called exactly once for each request that gets as far.
+	// It must do the same work for each. It is called exactly once for each request that gets as far, and again from
+	// time to time while a subscription is open.
 	Caller(token string) (caller registry.Caller, ok bool)
 }
 
-// Server answers MCP requests. It is an http.Handler that must be served over TCP, since it compares Host
-// with the connection's own address; Endpoint does so within all limits. Without Calls or Auth it serves
+// Server answers MCP requests. It is an http.Handler that compares Host with the connection's own address, so it must be
+// served over TCP, or on a socket where Socket says so; Endpoint does that within all limits. Without Calls or Auth it serves
 // nobody. A Server must not be copied after first use.
 type Server struct {
 	Calls Calls
 	Auth  Auth
+	// Socket: it is served on a unix socket whose listener lets nobody in but our own user.
+	Socket bool
 	// Version is what the server says of itself, for display.
 	Version string
 	Limits  Limits
+	// Ended returns a channel that is closed when what caller's token stands for ends; nil: no subscription ends
+	// before its next keep-alive.
+	Ended func(caller registry.Caller) <-chan struct{}
 	// Log receives failed authentication and mistakes of ours; nil discards.
 	Log *slog.Logger
 
-	tarpit tarpit
-	rates  rates
-	tools  sync.Map // *registry.Verb → json.RawMessage, the verb as a tool
+	// OlderClients tells whether clients of the revisions before this one are served too (older.go); nil: never.
+	OlderClients func() bool
+
+	older     olderClients
+	tarpit    tarpit
+	rates     rates
+	listeners listeners
+	tools     sync.Map // toolFor → json.RawMessage
 }
 
 // ServeHTTP answers one request. The order of the checks is part of the contract and each answer is final:
@@ -66,7 +77,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case hasOrigin(r):
 		reply.refuse(http.StatusForbidden, "")
-	case !isOwnAddress(r):
+	case !s.isOwnAddress(r):
 		reply.refuse(http.StatusMisdirectedRequest, "ask for the address itself: a name such as localhost may lead elsewhere")
 	case r.URL.EscapedPath() != Path:
 		reply.refuse(http.StatusNotFound, "")
@@ -90,11 +101,11 @@ func (s *Server) serveKnown(reply *reply, r *http.Request) {
 	defer conn.end()
 	release, ok := s.rates.take(caller, s.Limits.orDefault())
 	if !ok {
-		reply.w.Header().Set("Retry-After", "1")
-		reply.refuse(http.StatusTooManyRequests, "too many requests at once")
+		reply.tooMany("too many requests at once")
 		return
 	}
-	defer release()
+	reply.release = sync.OnceFunc(release)
+	defer reply.release()
 	if r.Method != http.MethodPost {
 		reply.w.Header().Set("Allow", http.MethodPost)
 		reply.refuse(http.StatusMethodNotAllowed, "")
@@ -121,22 +132,39 @@ func (s *Server) serveMessage(reply *reply, r *http.Request, caller registry.Cal
 		reply.w.WriteHeader(http.StatusAccepted)
 		return
 	}
-	var request request
-	if failure == nil {
-		request, failure = newRequest(r.Header, message)
-	}
 	if failure != nil {
 		reply.fail(message.ID, failure)
 		return
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), callTimeout)
-	defer cancel()
-	result, failure := s.serveMethod(ctx, caller, request)
+	params := jsonrpc.Members(message.Params)
+	if isOlder(r.Header, message, params) && (message.Method == methodInitialize || s.servesOlder()) {
+		s.serveOlder(reply, r, caller, message, params)
+		return
+	}
+	request, failure := newRequest(r.Header, message, params, s.revisions())
+	if failure != nil {
+		reply.fail(message.ID, failure)
+		return
+	}
+	if request.method == methodListen {
+		s.listen(reply, r, caller, message.ID, request.params)
+		return
+	}
+	result, failure := s.serveCall(r.Context(), reply, caller, request)
 	if failure != nil {
 		reply.fail(message.ID, failure)
 		return
 	}
 	reply.result(message.ID, result)
+}
+
+// serveCall serves one method within the time that a call may take.
+func (s *Server) serveCall(ctx context.Context, reply *reply, caller registry.Caller, request request) ([]byte, *jsonrpc.Error) {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	ctx, stop := s.progress(ctx, reply, request)
+	defer stop()
+	return s.serveMethod(ctx, caller, request)
 }
 
 // recover turns a panic into an answer: a mistake of ours ends the request, not the connection or the app.

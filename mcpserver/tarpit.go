@@ -79,6 +79,8 @@ type bucketKey struct {
 	name  string
 }
 
+func keyOf(caller registry.Caller) bucketKey { return bucketKey{caller.Grant, caller.Name} }
+
 type bucket struct {
 	limiter  *rate.Limiter
 	underWay int
@@ -88,7 +90,7 @@ type bucket struct {
 func (rs *rates) take(caller registry.Caller, limits Limits) (release func(), ok bool) {
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
-	key := bucketKey{caller.Grant, caller.Name}
+	key := keyOf(caller)
 	b := rs.buckets[key]
 	if b == nil {
 		rs.forgetIdle()

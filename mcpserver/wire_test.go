@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"net/http"
@@ -26,6 +27,8 @@ var update = flag.Bool("update", false, "write the answers of testdata/wire/*.tx
 // what it pins, and its answer. The first exchange of a file is the request that is right, of which the
 // others are faulty twins: it must succeed, or the others would prove nothing.
 //
+// In files whose names begin with "older" clients of older revisions are served.
+//
 // Requests are raw HTTP, with these stand-ins: $ADDR the endpoint's address, $PORT its port, $FULL and
 // $SCOPED two live tokens, $LENGTH the length of the body, $META a _meta that is right, $FF a byte that is not
 // UTF-8, $CR a carriage return in a body. In answers $REQUEST stands for the id of the call.
@@ -42,7 +45,10 @@ func TestWire(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			playArchive(t, archive)
+			f := newFixture(t, Limits{})
+			isOlder := strings.HasPrefix(filepath.Base(file), "older")
+			f.endpoint.Server.OlderClients = func() bool { return isOlder }
+			playArchive(t, f, archive)
 			if *update {
 				if err := os.WriteFile(file, txtar.Format(archive), 0o644); err != nil {
 					t.Fatal(err)
@@ -54,11 +60,10 @@ func TestWire(t *testing.T) {
 
 const answerName = "answer"
 
-func playArchive(t *testing.T, archive *txtar.Archive) {
+func playArchive(t *testing.T, f *fixture, archive *txtar.Archive) {
 	if len(bytes.TrimSpace(archive.Comment)) == 0 {
 		t.Error("the file does not say what it pins")
 	}
-	f := newFixture(t, Limits{})
 	var played []txtar.File
 	for i := 0; i < len(archive.Files); i++ {
 		request := archive.Files[i]
@@ -91,11 +96,21 @@ func playExchange(t *testing.T, f *fixture, written string) (string, int) {
 	wire := strings.ReplaceAll(head, "\n", "\r\n") + "\r\n\r\n" + body
 
 	f.t = t
+	f.told = func() {}
+	seen := make(chan struct{})
+	if strings.Contains(body, progressKey) {
+		f.told = func() { <-seen }
+	}
 	conn := f.dial()
 	if _, err := conn.Write([]byte(wire)); err != nil {
 		t.Fatal(err)
 	}
 	reader := bufio.NewReader(conn)
+	if strings.Contains(body, methodListen) {
+		defer f.endStreams(reader)()
+	}
+	_, _ = reader.Peek(1) // answer reports what is wrong
+	close(seen)
 	before := ""
 	response, text := f.answer(reader)
 	if response.StatusCode == http.StatusContinue {
@@ -103,7 +118,14 @@ func playExchange(t *testing.T, f *fixture, written string) (string, int) {
 		response, text = f.answer(reader)
 	}
 	checkNoGrant(t, response.Header)
-	checkSchema(t, body, response, text)
+	if response.Header.Get("Content-Type") == "text/event-stream" {
+		checkStream(t, body, text)
+	}
+	if f.endpoint.Server.servesOlder() && !strings.Contains(head, methodHeader) {
+		checkOlder(t, body, response, text)
+	} else {
+		checkSchema(t, body, response, text)
+	}
 	return before + format(response, text), response.StatusCode
 }
 
@@ -112,6 +134,19 @@ func fill(f *fixture, text string) string {
 	return strings.NewReplacer("$ADDR", f.address.String(), "$PORT", port, "$FULL", fullToken, "$SCOPED", scopedToken,
 		"$META", goodMeta, "$FF", "\xff", "$CR", "\r").Replace(text)
 }
+
+// endStreams stops the endpoint once an answer has begun, since a subscription ends when somebody ends it. What it
+// returns makes the endpoint serve again.
+func (f *fixture) endStreams(reader *bufio.Reader) func() {
+	f.t.Helper()
+	if _, err := reader.Peek(1); err != nil {
+		f.t.Fatalf("no answer: %v", err)
+	}
+	f.stop()
+	return func() { f.start(int(f.address.Port())) }
+}
+
+var secondsRun = regexp.MustCompile(`"progress":[0-9.]+`)
 
 var requestID = regexp.MustCompile(`\br-[a-z2-7]{16}\b`)
 
@@ -127,9 +162,89 @@ func format(response *http.Response, body string) string {
 		b.WriteString("Connection: close\n")
 	}
 	if body != "" {
-		fmt.Fprintf(&b, "\n%s\n", strings.TrimSuffix(body, "\n"))
+		fmt.Fprintf(&b, "\n%s\n", strings.TrimRight(body, "\n"))
 	}
-	return requestID.ReplaceAllString(strings.ReplaceAll(b.String(), "\r\n", "\n"), "$$REQUEST")
+	text := secondsRun.ReplaceAllString(b.String(), `"progress":$$SECONDS`)
+	return requestID.ReplaceAllString(strings.ReplaceAll(text, "\r\n", "\n"), "$$REQUEST")
+}
+
+// checkStream holds every event of a stream against the published schema; the last is the answer to request.
+func checkStream(t *testing.T, request, stream string) {
+	t.Helper()
+	messages := events(t, stream)
+	if len(messages) == 0 {
+		t.Fatal("a stream without events")
+	}
+	last := len(messages) - 1
+	for i, message := range messages[:last] {
+		var sent struct {
+			Method string `json:"method"`
+		}
+		if err := json.Unmarshal([]byte(message), &sent); err != nil {
+			t.Fatal(err)
+		}
+		definition := notificationDefinitions[sent.Method]
+		if i > 0 && sent.Method == "notifications/subscriptions/acknowledged" {
+			t.Errorf("the acknowledgement is not the first: %s", stream)
+		}
+		if err := validate(definition, message); err != nil {
+			t.Error(err)
+		}
+	}
+	checkSchema(t, request, &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}}}, messages[last])
+}
+
+// events returns the data of the events of a whole stream.
+func events(t *testing.T, stream string) []string {
+	t.Helper()
+	var messages []string
+	for _, event := range strings.SplitAfter(stream, "\n\n") {
+		data, isData := strings.CutPrefix(event, "data: ")
+		if event == "" || event == ":\n\n" {
+			continue
+		}
+		if !isData || !strings.HasSuffix(data, "\n\n") || strings.Count(data, "\n") != 2 {
+			t.Fatalf("not an event of one line of data: %q", event)
+		}
+		messages = append(messages, strings.TrimSuffix(data, "\n\n"))
+	}
+	return messages
+}
+
+var notificationDefinitions = map[string]string{
+	"notifications/progress":                   "ProgressNotification",
+	"notifications/subscriptions/acknowledged": "SubscriptionsAcknowledgedNotification",
+	"notifications/tools/list_changed":         "ToolListChangedNotification",
+}
+
+// checkOlder holds an exchange with an older client against the schemas of the revisions that it may have negotiated.
+func checkOlder(t *testing.T, request string, response *http.Response, answer string) {
+	t.Helper()
+	if response.Header.Get("Content-Type") != "application/json" {
+		return
+	}
+	var sent struct{ Method string }
+	var got struct{ Result, Error json.RawMessage }
+	if err := errors.Join(json.Unmarshal([]byte(request), &sent), json.Unmarshal([]byte(answer), &got)); err != nil {
+		t.Fatal(err)
+	}
+	definition := map[string]string{methodInitialize: "InitializeRe", methodList: "ListToolsRe", methodCall: "CallToolRe", "ping": "PingRe"}[sent.Method]
+	for _, revision := range olderRevisions {
+		if got.Error != nil {
+			envelope := map[string]string{"2025-11-25": "JSONRPCErrorResponse", "2025-06-18": "JSONRPCError"}[revision]
+			if err := validate(revision+" "+envelope, answer); err != nil {
+				t.Error(err)
+			}
+			continue
+		}
+		result := definition + "sult"
+		if sent.Method == "ping" {
+			result = "EmptyResult"
+		}
+		if err := errors.Join(validate(revision+" "+definition+"quest", request), validate(revision+" "+result, string(got.Result))); err != nil {
+			t.Error(err)
+		}
+	}
 }
 
 // checkSchema holds an exchange against the published schema.
@@ -194,7 +309,7 @@ func checkStructured(t *testing.T, tool, answer string) {
 		}
 		return
 	}
-	for _, verb := range []*registry.Verb{echoVerb.Verb(), waitVerb.Verb(), writeVerb.Verb(), removeVerb.Verb()} {
+	for _, verb := range []*registry.Verb{echoVerb.Verb(), waitVerb.Verb(), tellVerb.Verb(), writeVerb.Verb(), removeVerb.Verb()} {
 		if verb.Name != tool {
 			continue
 		}

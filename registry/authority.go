@@ -113,9 +113,11 @@ const (
 	ReachAct
 	// ReachCreate makes a new task in a project.
 	ReachCreate
+	// ReachClose ends a tab. It is ReachAct, and a scoped caller must have opened the tab.
+	ReachClose
 )
 
-var reachNames = [...]string{"unset", "self", "sight", "content", "act", "create"}
+var reachNames = [...]string{"unset", "self", "sight", "content", "act", "create", "close"}
 
 func (r Reach) String() string { return nameOf(reachNames[:], uint8(r)) }
 
@@ -131,6 +133,9 @@ type Caller struct {
 	Task ident.Task
 	// Name is what the audit log and the window show: "window", "cli", "task", or an outside client's name.
 	Name string
+	// Says is what the caller's program calls itself (clientInfo). It is the one part that is the caller's own
+	// word: it is shown and recorded as such, and nothing is decided by it.
+	Says string
 }
 
 // Person is the caller behind the window or the CLI socket.

@@ -6,6 +6,7 @@ import (
 
 	"termic/registry/ident"
 	"termic/registry/refusal"
+	"termic/sandbox/capability"
 )
 
 // Target is what a call names, in the caller's own words: a name, a unique prefix or an id.
@@ -36,11 +37,15 @@ const (
 	ArchivedTasks
 )
 
-// Wish is the cage that a caller asks for, in its own words.
+// Wish is the new task that a caller asks for, in its own words. What a caged caller leaves out is as in its own
+// task: an empty Cage, a nil MCP, a nil list. An empty list asks for nothing.
 type Wish struct {
-	Cage               string
-	MCP                bool
-	Hosts, Read, Write []string
+	Name                    string
+	Cage                    string
+	MCP                     *bool
+	Hosts, Read, Write, Env []string
+	// Projects tells that Target.Projects was given, if only as nothing.
+	Projects bool
 }
 
 // Targeted is implemented by the arguments of verbs that name a target.
@@ -60,8 +65,12 @@ type Subject struct {
 	Project ident.Project
 	Task    ident.Task
 	Tab     ident.Tab
-	// Projects are Target.Projects, found.
+	// Projects are Target.Projects, found; for a scoped caller's new task all that its token may act on
+	// besides its own.
 	Projects []ident.Project
+	// Child is the cage of the task that a scoped caller makes, complete: what was asked for, and its own
+	// where nothing was. Nil for other callers.
+	Child *capability.Declared
 }
 
 // Call is what a handler is told besides its arguments.
@@ -72,6 +81,10 @@ type Call struct {
 	// Ended is closed when the caller's grant ends; nil when it cannot. What is left for later (a queued
 	// text) is dropped by then.
 	Ended <-chan struct{}
+	// Still decides again, as things are now: nil, or why the call may not have its effect any more. What
+	// holds the target's lock asks it just before the effect, and before a queued text is delivered (I5).
+	// Its refusals are recorded. Never nil in a call of the router's.
+	Still func() error
 }
 
 // Handler does what a verb says. An error that is no refusal is shown to the caller as "internal".
@@ -90,11 +103,15 @@ type Decision struct {
 	Allow bool
 	// Refusal is what the caller is told when it is not allowed.
 	Refusal *refusal.Refusal
+	// Rule names the check that decided, for the audit log: "sight", "projects", "limit".
+	Rule string
 	// Why is the true reason, for the audit log only.
 	Why     string
 	Subject Subject
 	// Ended is closed when the caller's grant ends; nil when it cannot (the person).
 	Ended <-chan struct{}
+	// Again decides about the same subject as things are now; nil when nothing can change (the person).
+	Again func() Decision
 }
 
 // Phase tells the two records of a call apart: the decision, before anything happens, and the outcome.
@@ -103,6 +120,8 @@ type Phase string
 const (
 	Decided  Phase = "decided"
 	Finished Phase = "finished"
+	// Held: it was allowed, and waits for the person.
+	Held Phase = "held"
 )
 
 // Event is one record of the audit log. It holds no argument, output, token or path (I12).
@@ -123,7 +142,14 @@ type Event struct {
 	// kept space for it.
 	TakesPowerAway bool         `json:"takes_power_away,omitempty"`
 	Code           refusal.Code `json:"code,omitempty"`
-	Why            string       `json:"why,omitempty"`
+	// Rule names the check that decided.
+	Rule string `json:"rule,omitempty"`
+	Why  string `json:"why,omitempty"`
+	// Arguments is a digest of the arguments: it ties a record to a call that somebody kept, and tells
+	// nothing of what was in it.
+	Arguments string `json:"arguments,omitempty"`
+	// ClientSays is what the caller's program calls itself; nothing was decided by it.
+	ClientSays string `json:"client_says,omitempty"`
 	// Millis is how long the handler ran; Finished only.
 	Millis int64 `json:"ms,omitempty"`
 }

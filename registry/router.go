@@ -2,6 +2,8 @@ package registry
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -78,7 +80,8 @@ func (r *Router) Unbound() []string {
 	return names
 }
 
-// Verbs returns the verbs that caller may call, in registry order.
+// Verbs returns the verbs that there are for caller, in registry order. One above the caller's ceiling is among
+// them, and is refused when it is called.
 func (r *Router) Verbs(caller Caller) []*Verb {
 	var verbs []*Verb
 	for _, verb := range r.verbs {
@@ -90,7 +93,7 @@ func (r *Router) Verbs(caller Caller) []*Verb {
 }
 
 func offered(verb *Verb, caller Caller) bool {
-	return verb.Audience.Includes(caller.Way, caller.Scope) && verb.Class <= caller.Ceiling
+	return verb.Audience.Includes(caller.Way, caller.Scope)
 }
 
 func (r *Router) find(name string) *Verb {
@@ -132,11 +135,12 @@ func (r *Router) dispatch(ctx context.Context, caller Caller, request ident.Requ
 	event := Event{
 		Request: request, Verb: verb.Name, Class: verb.Class,
 		Way: caller.Way, Scope: caller.Scope, Caller: caller.Name, Grant: caller.Grant, Task: caller.Task,
+		Arguments: digestOf(verb, raw), ClientSays: caller.Says,
 	}
 	in, err := verb.in.decode(raw)
 	if err != nil {
 		no := refusal.New(refusal.BadInput, err.Error(), "see the description of "+verb.Name)
-		r.deny(ctx, event, no, "arguments do not fit the schema")
+		r.deny(ctx, event, no, "schema", "arguments do not fit the schema")
 		return nil, no
 	}
 	decision := r.guard.Check(ctx, caller, verb, targetOf(in))
@@ -146,10 +150,10 @@ func (r *Router) dispatch(ctx context.Context, caller Caller, request ident.Requ
 		if no == nil {
 			no = refusal.New(refusal.NotPermitted, "not allowed", "")
 		}
-		r.deny(ctx, event, no, decision.Why)
+		r.deny(ctx, event, no, decision.Rule, decision.Why)
 		return nil, no
 	}
-	call := Call{Caller: caller, Subject: decision.Subject, Request: request, Ended: decision.Ended}
+	call := Call{Caller: caller, Subject: decision.Subject, Request: request, Ended: decision.Ended, Still: r.still(event, decision)}
 	return r.repeats.do(ctx, caller, verb, in, func() (json.RawMessage, *refusal.Refusal, bool) {
 		return r.execute(ctx, bound, call, decision, event, in)
 	})
@@ -157,7 +161,7 @@ func (r *Router) dispatch(ctx context.Context, caller Caller, request ident.Requ
 
 // execute runs an allowed call. The last result tells whether the handler was started.
 func (r *Router) execute(ctx context.Context, bound *binding, call Call, decision Decision, event Event, in any) (json.RawMessage, *refusal.Refusal, bool) {
-	event.Phase, event.Time, event.Allow, event.Why = Decided, time.Now(), true, decision.Why
+	event.Phase, event.Time, event.Allow, event.Rule, event.Why = Decided, time.Now(), true, decision.Rule, decision.Why
 	event.TakesPowerAway = takesPowerAway(bound.verb, in)
 	if err := r.sink.Record(ctx, event); err != nil {
 		if !event.TakesPowerAway {
@@ -174,6 +178,12 @@ func (r *Router) execute(ctx context.Context, bound *binding, call Call, decisio
 	defer stop()
 	began := time.Now()
 	out, no := r.run(ctx, bound, call, in)
+	if no == nil && bound.verb.Class == Read {
+		// What a read returns left its target some time ago: it is given out only if it still may be.
+		if err := call.Still(); err != nil {
+			out, no = nil, refusal.Of(err)
+		}
+	}
 	r.finish(event, no, began)
 	return out, no, true
 }
@@ -240,9 +250,34 @@ func (r *Router) explain(ctx context.Context, err error) *refusal.Refusal {
 	return refusal.New(refusal.Cancelled, "the call was given up", "").Because(err)
 }
 
+// still returns what Call.Still is: the guard's second look, whose refusals are recorded like the first one's.
+func (r *Router) still(event Event, decision Decision) func() error {
+	return func() error {
+		if decision.Again == nil {
+			return nil
+		}
+		now := decision.Again()
+		if now.Allow {
+			return nil
+		}
+		no := now.Refusal
+		if no == nil {
+			no = refusal.New(refusal.NotPermitted, "not allowed", "")
+		}
+		r.deny(context.Background(), event, no, now.Rule, "at the effect: "+now.Why)
+		return no
+	}
+}
+
+// digestOf is what stands for a call's arguments in the log.
+func digestOf(verb *Verb, raw json.RawMessage) string {
+	sum := sha256.Sum256(append([]byte(verb.Name+"\x00"), raw...))
+	return hex.EncodeToString(sum[:16]) // 128 bits: enough that no two calls share one
+}
+
 // deny records a refusal that came before any effect. It is refused whether or not that can be recorded.
-func (r *Router) deny(ctx context.Context, event Event, no *refusal.Refusal, why string) {
-	event.Phase, event.Time, event.Code, event.Why = Decided, time.Now(), no.Code, why
+func (r *Router) deny(ctx context.Context, event Event, no *refusal.Refusal, rule, why string) {
+	event.Phase, event.Time, event.Allow, event.Code, event.Rule, event.Why = Decided, time.Now(), false, no.Code, rule, why
 	err := r.sink.Record(context.WithoutCancel(ctx), event)
 	if _, limited := refusal.From(err); err != nil && !limited { // a caller over its quota may not fill our log instead
 		r.log.Error("refusal not recorded", "request", event.Request, "verb", event.Verb, "cause", err)

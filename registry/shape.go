@@ -30,6 +30,8 @@ type shape struct {
 	goType    reflect.Type
 	schema    func() *jsonschema.Schema
 	validator func() *jsonschema.Resolved
+	// mold says yes to most of what fits, and costs little; what it does not take the validator decides.
+	mold func() *mold
 }
 
 func newShape[T any](what string) (*shape, error) {
@@ -40,6 +42,7 @@ func newShape[T any](what string) (*shape, error) {
 	s := &shape{what: what, goType: goType}
 	s.schema = sync.OnceValue(s.infer)
 	s.validator = sync.OnceValue(s.resolve)
+	s.mold = sync.OnceValue(func() *mold { return newMold(s.schema()) })
 	return s, nil
 }
 
@@ -146,12 +149,14 @@ func (s *shape) decode(raw json.RawMessage) (any, error) {
 	if len(raw) == 0 {
 		raw = json.RawMessage("{}")
 	}
-	var loose any
-	if err := jsonv2.Unmarshal(raw, &loose); err != nil {
-		return nil, fmt.Errorf("not valid JSON: %w", err)
-	}
-	if err := s.validator().Validate(loose); err != nil {
-		return nil, plain(err)
+	if !s.mold().takes(raw) {
+		var loose any
+		if err := jsonv2.Unmarshal(raw, &loose); err != nil {
+			return nil, fmt.Errorf("not valid JSON: %w", err)
+		}
+		if err := s.validator().Validate(loose); err != nil {
+			return nil, plain(err)
+		}
 	}
 	value := reflect.New(s.goType)
 	if err := jsonv2.Unmarshal(raw, value.Interface()); err != nil {
@@ -166,6 +171,9 @@ func (s *shape) encode(value any) (json.RawMessage, error) {
 	raw, err := jsonv2.Marshal(value, jsontext.AllowInvalidUTF8(true))
 	if err != nil {
 		return nil, err
+	}
+	if s.mold().takes(raw) {
+		return raw, nil
 	}
 	var loose any
 	if err := jsonv2.Unmarshal(raw, &loose); err != nil {

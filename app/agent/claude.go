@@ -23,6 +23,18 @@ func claude() Definition {
 			"CLAUDE_CODE_SANDBOXED": "1", // the directory is trusted: no trust dialog
 			"IS_SANDBOX":            "1", // as uid 0 it exits without this
 		},
+		Cage: Cage{
+			State: StateClaude,
+			Hosts: []string{"api.anthropic.com"},
+			Keys:  []string{"CLAUDE_CODE_OAUTH_TOKEN", "ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"},
+			Pass:  []string{"ANTHROPIC_BASE_URL", "ANTHROPIC_MODEL"},
+		},
+		// It expands the variable itself, so the token is on no command line. One argument: as two it takes a prompt that
+		// follows for another configuration.
+		MCP: MCP{
+			Args: []string{`--mcp-config={"mcpServers":{"termic":{"type":"http","url":"{url}","headers":{"Authorization":"Bearer ${TERMIC_MCP_TOKEN}"}}}}`},
+			Env:  map[string]string{"MCP_PROTOCOL_NEGOTIATION": "auto"}, // else a switch of the vendor's decides
+		},
 		Version: []string{"--version"},
 		Settle: settle.Rules{
 			Titles: settle.Titles{

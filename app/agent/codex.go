@@ -18,6 +18,17 @@ func codex() Definition {
 		Resume:  []string{"resume", "{session}"},
 		Bypass: []string{"--dangerously-bypass-approvals-and-sandbox",
 			"-c", `projects={{dir}={trust_level="trusted"}}`}, // without it the trust dialog stays
+		Cage: Cage{
+			State: StateCodex,
+			Hosts: []string{"chatgpt.com", "api.openai.com"}, // for a login of a person, and for a key
+			Keys:  []string{"CODEX_API_KEY", "OPENAI_API_KEY"},
+			Pass:  []string{"OPENAI_BASE_URL"},
+		},
+		MCP: MCP{Args: []string{
+			"-c", "features.mcp_2026_07_28=true", "-c", "suppress_unstable_features_warning=true",
+			"-c", `mcp_servers.termic.url="{url}"`, "-c", `mcp_servers.termic.bearer_token_env_var="TERMIC_MCP_TOKEN"`,
+			"-c", `mcp_servers.termic.default_tools_approval_mode="approve"`, // the control plane decides itself
+		}},
 		Version: []string{"--version"},
 		Settle: settle.Rules{
 			Titles: settle.Titles{

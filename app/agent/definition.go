@@ -29,6 +29,9 @@ type Definition struct {
 	// a quoted string (JSON, which TOML reads too).
 	Bypass    []string          `json:"bypass,omitempty"`
 	BypassEnv map[string]string `json:"bypassEnv,omitempty"`
+	// Cage is what it needs of a cage, MCP how it is told of the control plane.
+	Cage Cage `json:"cage,omitzero"`
+	MCP  MCP  `json:"mcp,omitzero"`
 	// Version are the arguments that make the program print its version; empty means that it has none.
 	Version []string `json:"version,omitempty"`
 	// Settle says how the state is read.

@@ -19,7 +19,15 @@ func gemini() Definition {
 		Resume:    []string{"--resume", "{session}"},
 		Bypass:    []string{"--approval-mode", "yolo"},
 		BypassEnv: map[string]string{"GEMINI_CLI_TRUST_WORKSPACE": "true"},
-		Version:   []string{"--version"},
+		Cage: Cage{
+			State: StateGemini,
+			// For a key; for a login, and for asking whether it is one, which is done before it is used.
+			Hosts: []string{"generativelanguage.googleapis.com", "cloudcode-pa.googleapis.com", "oauth2.googleapis.com"},
+			Keys:  []string{"GEMINI_API_KEY"},
+			Pass:  []string{"GOOGLE_CLOUD_PROJECT", "GEMINI_MODEL"},
+		},
+		MCP:     MCP{Older: true}, // only in a settings file: agentstate writes it in a cage
+		Version: []string{"--version"},
 		Settle: settle.Rules{
 			Titles: settle.Titles{
 				Working: settle.MustPatterns(`^✦`),

@@ -20,11 +20,18 @@ type LaunchOptions struct {
 	Caged bool
 	// Dir is the checkout, absolute; needed when Caged.
 	Dir string
+	// MCPURL is the address of the control plane for this launch, or empty: the agent is not told of it. OlderMCP says
+	// that revisions before 2026-07-28 are served there. The token is in the tab's environment and nowhere else.
+	MCPURL   string
+	OlderMCP bool
 }
 
 // maxPromptArg bounds a prompt on the command line, well below the kernel's 128 KiB (MAX_ARG_STRLEN, execve(2)).
 // A longer one is typed.
 const maxPromptArg = 32 << 10
+
+// urlPattern is what the address of an endpoint of ours looks like. It goes into quoted text of other programs.
+var urlPattern = regexp.MustCompile(`^http://127\.0\.0\.1:[0-9]{1,5}/[a-z]{1,16}$`)
 
 var sessionPattern = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_-]{0,127}$`)
 
@@ -41,6 +48,9 @@ func (d Definition) Launch(o LaunchOptions) (argv, env []string, promptPassed bo
 	if o.Resume && (o.Session == "" || len(d.Resume) == 0) {
 		return nil, nil, false, invalid("resume", "%s has no session to go on with", d.ID)
 	}
+	if o.MCPURL != "" && !urlPattern.MatchString(o.MCPURL) {
+		return nil, nil, false, invalid("mcpURL", "%q is no endpoint's address", o.MCPURL)
+	}
 	if o.Caged && o.Dir == "" {
 		return nil, nil, false, invalid("dir", "a caged launch needs the checkout")
 	}
@@ -52,7 +62,7 @@ func (d Definition) Launch(o LaunchOptions) (argv, env []string, promptPassed bo
 	if err != nil {
 		return nil, nil, false, invalid("dir", "%v", err)
 	}
-	values := strings.NewReplacer("{session}", o.Session, "{dir}", string(dir))
+	values := strings.NewReplacer("{session}", o.Session, "{dir}", string(dir), "{url}", o.MCPURL)
 	switch {
 	case o.Resume:
 		argv = append(argv, fill(d.Resume, values)...)
@@ -63,6 +73,11 @@ func (d Definition) Launch(o LaunchOptions) (argv, env []string, promptPassed bo
 	if o.Caged {
 		argv = append(argv, fill(d.Bypass, values)...)
 		env = append(env, pairs(d.BypassEnv)...)
+		slices.Sort(env)
+	}
+	if o.MCPURL != "" && (o.OlderMCP || !d.MCP.Older) && !d.MCP.isZero() {
+		argv = append(argv, fill(d.MCP.Args, values)...)
+		env = append(env, fill(pairs(d.MCP.Env), values)...)
 		slices.Sort(env)
 	}
 	if args := d.promptArgs(o); args != nil {

@@ -17,6 +17,14 @@ func opencode() Definition {
 		Prompt:  PromptArg{Style: PromptFlag, Flag: "--prompt"},
 		Resume:  []string{"--session", "{session}"},
 		Bypass:  []string{"--auto"},
+		Cage: Cage{
+			State: StateOpenCode,
+			Hosts: []string{"models.dev"}, // its list of models; those of the login's provider are added
+			Keys:  []string{"OPENCODE_API_KEY", "ANTHROPIC_API_KEY", "OPENAI_API_KEY", "OPENROUTER_API_KEY"},
+		},
+		MCP: MCP{Older: true, Env: map[string]string{
+			"OPENCODE_CONFIG_CONTENT": `{"mcp":{"termic":{"type":"remote","url":"{url}","enabled":true,"oauth":false,"headers":{"Authorization":"Bearer {env:TERMIC_MCP_TOKEN}"}}}}`,
+		}},
 		Version: []string{"--version"},
 		Settle: settle.Rules{
 			Titles: settle.Titles{Ready: settle.MustPatterns(`^OpenCode`, `^OC \| `)},

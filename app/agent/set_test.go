@@ -129,6 +129,18 @@ func TestValidateRefuses(t *testing.T) {
 		{"an Enter just late enough", func(d *Definition) { d.Paste.EnterDelay = settle.Duration(100 * time.Millisecond) }, ""},
 		{"a paste over the limit", func(d *Definition) { d.Paste.MaxBytes = MaxPaste + 1 }, "paste.maxBytes"},
 		{"a bracketing of tomorrow", func(d *Definition) { d.Paste.Bracketed = "maybe" }, "paste.bracketed"},
+		{"a state that nobody has", func(d *Definition) { d.Cage.State = "aider" }, "cage.state"},
+		{"the state of another agent", func(d *Definition) { d.Cage.State = StateClaude }, ""},
+		{"a host that is an address", func(d *Definition) { d.Cage.Hosts = []string{"10.0.0.1"} }, "cage.hosts"},
+		{"hosts", func(d *Definition) { d.Cage.Hosts = []string{"*.example.com", "example.com:8443"} }, ""},
+		{"a key that is no variable", func(d *Definition) { d.Cage.Keys = []string{"A=B"} }, "cage.keys"},
+		{"a key of ours", func(d *Definition) { d.Cage.Keys = []string{"TERMIC_MCP_TOKEN"} }, "cage.keys"},
+		{"a variable of ours passed", func(d *Definition) { d.Cage.Pass = []string{"TERMIC_DATA_DIR"} }, "cage.pass"},
+		{"a key", func(d *Definition) { d.Cage.Keys = []string{"AIDER_KEY"} }, ""},
+		{"more hosts than anyone has", func(d *Definition) { d.Cage.Hosts = make([]string, 65) }, "cage"},
+		{"a variable of ours for the control plane", func(d *Definition) { d.MCP.Env = map[string]string{"TERMIC_MCP_URL": "x"} }, "mcp.env"},
+		{"a NUL in an argument for the control plane", func(d *Definition) { d.MCP.Args = []string{"\x00"} }, "mcp.args"},
+		{"an argument for the control plane", func(d *Definition) { d.MCP.Args = []string{"--mcp={url}"} }, ""},
 		{"rules with a fault", func(d *Definition) { d.Settle.Quiet = -1 }, "settle"},
 	}
 	for _, test := range tests {

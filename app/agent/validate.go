@@ -65,6 +65,12 @@ func (d Definition) Validate() error {
 			return err
 		}
 	}
+	if err := validCage(d.Cage); err != nil {
+		return err
+	}
+	if err := validMCP(d.MCP); err != nil {
+		return err
+	}
 	if err := d.Settle.Validate(); err != nil {
 		return invalid("settle", "%v", err)
 	}

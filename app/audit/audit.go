@@ -88,8 +88,9 @@ type Log struct {
 	starving bool  // the disk was full when last asked
 	rotating bool
 
-	last    state // the last entry written
-	durable state // the last entry known to be on disk
+	last    state         // the last entry written
+	grown   chan struct{} // closed and replaced when an entry was written
+	durable state         // the last entry known to be on disk
 	// unsynced are the bytes of the file from the end of durable on, kept for repair.
 	unsynced []byte
 	failed   error // the last fsync's; nothing is recorded until repair succeeds
@@ -122,7 +123,7 @@ func open(dir string, opts Options) (_ *Log, err error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &Log{root: root, opts: opts.withDefaults(), fsync: (*os.File).Sync, alloc: allocate, quotas: map[ident.Grant]*window{}}
+	l := &Log{root: root, opts: opts.withDefaults(), fsync: (*os.File).Sync, alloc: allocate, quotas: map[ident.Grant]*window{}, grown: make(chan struct{})}
 	l.idle = sync.NewCond(&l.mu)
 	l.mu.Lock()
 	defer l.mu.Unlock()

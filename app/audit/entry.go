@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -85,21 +86,24 @@ const maxText = 256
 
 // seal returns the line of an entry with its newline, and the entry's hash.
 func seal(e Entry) (line []byte, hash string, err error) {
+	body := make([]byte, 0, 768) // an event with its hashes is some 600 bytes
+	body = strconv.AppendUint(append(body, `{"seq":`...), e.Seq, 10)
+	body = appendText(body, `,"prev":`, e.Prev)
 	if e.Event != nil {
 		short := *e.Event
-		short.Caller, short.Why = shorten(short.Caller), shorten(short.Why)
-		e.Event = &short
+		short.Caller, short.Why, short.ClientSays = shorten(short.Caller), shorten(short.Why), shorten(short.ClientSays)
+		body = appendEvent(append(body, `,"event":`...), short)
 	}
-	e.Hash = ""
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(e); err != nil {
-		return nil, "", fmt.Errorf("encode entry: %w", err)
+	if e.Note != nil {
+		note, err := json.Marshal(e.Note)
+		if err != nil {
+			return nil, "", fmt.Errorf("encode entry: %w", err)
+		}
+		body = append(append(body, `,"note":`...), note...)
 	}
-	body := bytes.TrimSuffix(b.Bytes(), []byte(hashOpen+hashClose+"\n"))
 	hash = digest(body)
-	return []byte(string(body) + hashOpen + hash + hashClose + "\n"), hash, nil
+	line = append(append(body, hashOpen...), hash...)
+	return append(line, hashClose+"\n"...), hash, nil
 }
 
 func shorten(s string) string {

@@ -68,6 +68,8 @@ func (l *Log) append(e Entry, privileged bool) (int, error) {
 		return 0, err
 	}
 	l.last = state{e.Seq, hash}
+	close(l.grown)
+	l.grown = make(chan struct{})
 	return len(line), nil
 }
 

@@ -41,6 +41,13 @@ func (l *Log) Tail(n int, keep func(Entry) bool) ([]Entry, error) {
 	return newest, nil
 }
 
+// Newest returns the number of the newest entry, and a channel that is closed when another one was written.
+func (l *Log) Newest() (uint64, <-chan struct{}) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.last.seq, l.grown
+}
+
 // tailOf returns the last n entries of one file that keep accepts, oldest first.
 func tailOf(root *os.Root, name string, n int, keep func(Entry) bool) ([]Entry, error) {
 	f, err := root.Open(name)

@@ -17,12 +17,16 @@ import (
 func (s *session) addBuiltins(root *cobra.Command) {
 	run := map[string]func(cmd *cobra.Command, words []string) error{
 		"serve": s.serve, "version": s.version, "completion": s.completion, "help": s.help,
+		"mcp-headers": s.headers, "mcp-stdio": s.stdio, "agents-md": s.agentsText,
 	}
 	for _, builtin := range render.Builtins() {
 		cmd := &cobra.Command{
 			Use: builtin.Usage, Short: builtin.Summary, Long: builtin.Doc + "\n",
 			DisableFlagsInUseLine: true, Args: cobra.ArbitraryArgs, RunE: run[builtin.Name],
 			ValidArgsFunction: cobra.NoFileCompletions,
+		}
+		for _, flag := range builtin.Flags {
+			cmd.Flags().Var(&common{new(string), flag.Value}, flag.Name, flag.Doc)
 		}
 		switch builtin.Name {
 		case "completion":

@@ -42,10 +42,47 @@ func (s *session) perform(cmd *cobra.Command, form *render.Form, arguments map[s
 	if err != nil {
 		return err
 	}
+	if follows, _ := arguments["follow"].(bool); follows {
+		return s.follow(ctx, client, form, arguments, result)
+	}
 	if !waits {
 		return s.result(form, result)
 	}
 	return s.thenWait(ctx, client, form, result, limit)
+}
+
+// follow prints a result and then, again and again, what came after it: a verb with the argument follow waits for that,
+// and says in next from where to go on. With --json each answer is a document of its own.
+func (s *session) follow(ctx context.Context, client *ctl.Client, form *render.Form, arguments map[string]any, result json.RawMessage) error {
+	for {
+		values, err := decode(result)
+		if err != nil {
+			return fmt.Errorf("read the result of %s: %w", form.Verb.CLI.Path, err)
+		}
+		if news := !emptyLists(values); news {
+			if err := s.result(form, result); err != nil {
+				return err
+			}
+		}
+		arguments["after"] = values["next"]
+		raw, err := encode(arguments)
+		if err != nil {
+			return err
+		}
+		if result, err = client.Call(ctx, form.Verb.Name, raw); err != nil {
+			return err
+		}
+	}
+}
+
+// emptyLists tells that a result lists nothing.
+func emptyLists(values map[string]any) bool {
+	for _, value := range values {
+		if list, ok := value.([]any); ok && len(list) > 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // waitFlags reads --wait and --timeout; a limit of 0 is none.

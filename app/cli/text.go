@@ -58,9 +58,13 @@ func (p *printer) remark(members []render.Member, values map[string]any) {
 // layOut returns keys and values, then each list of objects as a table. An only list that is empty is a note.
 func (p *printer) layOut(members []render.Member, values map[string]any) string {
 	var pairs [][2]string
-	var tables []string
+	var tables, texts []string
 	var empty []string
 	collect(members, values, func(m render.Member, value any) {
+		if text, _ := value.(string); m.Text {
+			texts = append(texts, m.Name+":\n"+visible(strings.TrimRight(text, "\n"), true)+"\n")
+			return
+		}
 		if m.Kind != render.Objects {
 			if text := cell(value, "\n"); text != "" {
 				pairs = append(pairs, [2]string{m.Name, text})
@@ -73,14 +77,14 @@ func (p *printer) layOut(members []render.Member, values map[string]any) string 
 			empty = append(empty, m.Name)
 		}
 	})
-	if len(pairs) == 0 && len(tables) == 0 {
+	if len(pairs) == 0 && len(tables) == 0 && len(texts) == 0 {
 		for _, name := range empty {
 			p.note("no %s", name)
 		}
 	}
-	sections := tables
+	sections := append(tables, texts...)
 	if len(pairs) > 0 {
-		sections = append([]string{align(pairs)}, tables...)
+		sections = append([]string{align(pairs)}, sections...)
 	}
 	return strings.Join(sections, "\n")
 }

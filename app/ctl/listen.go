@@ -47,10 +47,11 @@ func Listen(dir, token string, log *slog.Logger) (*Listener, error) {
 	if err := clearDead(path); err != nil {
 		return nil, fmt.Errorf("listen on %s: %w", path, err)
 	}
-	l := &Listener{dir: dir, path: path, token: token, log: log}
-	if err := l.bind(); err != nil {
+	unix, info, err := bindPrivate(path)
+	if err != nil {
 		return nil, err
 	}
+	l := &Listener{unix: unix, info: info, dir: dir, path: path, token: token, log: log}
 	if err := l.publish(outside); err != nil {
 		return nil, errors.Join(err, l.Close())
 	}
@@ -75,25 +76,6 @@ func clearDead(path string) error {
 	}
 	// For instance EAGAIN: its queue of connections is full, so it lives.
 	return fmt.Errorf("%w, or cannot be asked: %w", ErrRunning, err)
-}
-
-// bind makes the socket. Until its mode is set the directory alone keeps others out, and the check of the
-// peer's uid would.
-func (l *Listener) bind() error {
-	unix, err := net.ListenUnix("unix", &net.UnixAddr{Net: "unix", Name: l.path})
-	if err != nil {
-		return fmt.Errorf("listen on %s: %w", l.path, err)
-	}
-	// The path is removed by Close, which first looks whether it is still this socket's.
-	unix.SetUnlinkOnClose(false)
-	l.unix = unix
-	if err = os.Chmod(l.path, 0o600); err == nil {
-		l.info, err = os.Lstat(l.path)
-	}
-	if err != nil {
-		return errors.Join(fmt.Errorf("prepare %s: %w", l.path, err), unix.Close(), os.Remove(l.path))
-	}
-	return nil
 }
 
 // publish writes what clients look for, the token last: it means that the socket is there.

@@ -18,6 +18,9 @@ type AddOptions struct {
 	Branch string // must not exist
 	Base   OID    // the commit to start from
 	Reason string // why the worktree is locked, for `git worktree list`
+	// Plain checks the files out without any filter, and without fetching: Base is a commit that the person need not
+	// trust.
+	Plain bool
 }
 
 const (
@@ -36,13 +39,13 @@ const (
 // is left: no directory, branch, record or lock; should that fail too, the error
 // says what is left. Many may run at once: only the registration is serialised.
 //
-// Base is checked out with the person's configuration (LFS, line endings,
-// partial clones): it must be a commit that the person trusts.
+// Unless Plain is set, Base is checked out with the person's configuration (LFS,
+// line endings, partial clones): it must be a commit that the person trusts.
 func (r *Repo) AddWorktree(ctx context.Context, o AddOptions) error {
 	if err := r.git.CheckBranchName(ctx, o.Branch); err != nil {
 		return fmt.Errorf("add worktree %s: %w", o.Dir, err)
 	}
-	plan := addPlan{dir: o.Dir, branch: o.Branch, createAt: o.Base, head: o.Base, reason: o.Reason}
+	plan := addPlan{dir: o.Dir, branch: o.Branch, createAt: o.Base, head: o.Base, reason: o.Reason, plain: o.Plain}
 	if err := r.add(ctx, plan); err != nil {
 		return fmt.Errorf("add worktree %s: %w", o.Dir, err)
 	}
@@ -57,6 +60,7 @@ type addPlan struct {
 	head     OID    // the commit that the checkout must be at
 	reason   string
 	orphan   bool     // branch has no commit; head is only where to register
+	plain    bool     // without filters
 	branches []Branch // more branches to create
 	// populate runs after the record exists and before the checkout; fill after it.
 	populate, fill func(ctx context.Context, w linked) error
@@ -116,6 +120,9 @@ func (r *Repo) addSteps(ctx context.Context, p addPlan, u *undo) error {
 // discovered, a checkout whose .git file vanished would mean the repository
 // around it, and the reset would hit the person's own checkout.
 func (r *Repo) checkOut(ctx context.Context, p addPlan, w linked) error {
+	if p.plain && !p.orphan {
+		return r.checkOutPlain(ctx, p, w)
+	}
 	c := call{gitDir: w.record, workTree: w.dir, write: true, remote: true, timeout: checkoutTimeout,
 		config: []string{"checkout.workers=0", "core.splitIndex=false", "core.untrackedCache=false", "submodule.recurse=false"},
 		args:   []string{"reset", "--hard", "--quiet", "--no-recurse-submodules"}}
@@ -312,7 +319,7 @@ func (u *undo) run(ctx context.Context) error {
 	var errs []error
 	if u.made != nil {
 		if info, err := os.Lstat(u.dir); err == nil && os.SameFile(info, u.made) {
-			errs = append(errs, removeTree(u.dir))
+			errs = append(errs, RemoveTree(u.dir))
 		}
 	}
 	errs = append(errs, u.removeRecords(ctx))

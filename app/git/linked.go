@@ -141,6 +141,23 @@ func (r *Repo) Refs(ctx context.Context, names ...string) ([]Ref, error) {
 	return refs, nil
 }
 
+// RefsWithin returns those of the refs, by full name, whose commits are in the history of a commit.
+func (r *Repo) RefsWithin(ctx context.Context, commit OID, names ...string) ([]string, error) {
+	if !commit.Valid() {
+		return nil, fmt.Errorf("commit %q: %w", clip(string(commit), 80), ErrBadRef)
+	}
+	for _, n := range names {
+		if err := checkFullRef(n); err != nil {
+			return nil, err
+		}
+	}
+	out, err := r.git.run(ctx, call{at: r.Root, args: []string{"for-each-ref", "--merged=" + string(commit), "--format=%(refname)"}})
+	if err != nil {
+		return nil, fmt.Errorf("list refs within %s: %w", commit, err)
+	}
+	return slices.DeleteFunc(strings.Fields(string(out)), func(n string) bool { return !slices.Contains(names, n) }), nil
+}
+
 // RefChange is one step of a transaction. Without From the ref must not exist; without To it is deleted.
 type RefChange struct {
 	Name     string
@@ -228,4 +245,21 @@ func (r *Repo) FiltersUsed(ctx context.Context, w Linked) ([]string, error) {
 		}
 	}
 	return names, nil
+}
+
+// IndexOf returns an index file of the tree of a commit, or of a tree, for the checkout of a linked worktree: what the
+// worktree's own index knows of files that are the same is in it. Neither the worktree nor its index is changed.
+func (r *Repo) IndexOf(ctx context.Context, w Linked, tree OID) ([]byte, error) {
+	if !tree.Valid() {
+		return nil, fmt.Errorf("index of %q: %w", clip(string(tree), 80), ErrBadRef)
+	}
+	sc, err := r.newScratch(ctx, view{dir: w.Dir, gitDir: w.GitDir, head: head{oid: w.Head, branch: w.Branch}}, asPerson)
+	if err != nil {
+		return nil, err
+	}
+	defer sc.remove()
+	if _, err := sc.run(ctx, call{args: []string{"read-tree", "--reset", string(tree)}}); err != nil {
+		return nil, fmt.Errorf("index of %s: %w", tree, err)
+	}
+	return readSmall(filepath.Join(sc.dir, "index"), 1<<30)
 }

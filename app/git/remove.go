@@ -140,7 +140,7 @@ func (r *Repo) removeWorktree(ctx context.Context, dir string, check func(ctx co
 	if gone {
 		return nil
 	}
-	if err := removeTree(moved); err != nil {
+	if err := RemoveTree(moved); err != nil {
 		return fmt.Errorf("its record is gone, its files are at %s: %w", moved, err)
 	}
 	return nil
@@ -229,9 +229,9 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// removeTree removes dir and everything below it without following links.
+// RemoveTree removes dir and everything below it without following links.
 // Directories that their owner made unwritable (module caches) are opened first.
-func removeTree(dir string) error {
+func RemoveTree(dir string) error {
 	err := os.RemoveAll(dir)
 	if err == nil || !errors.Is(err, fs.ErrPermission) {
 		return err

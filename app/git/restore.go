@@ -18,12 +18,14 @@ type RestoreOptions struct {
 	// ErrRefMoved when it is no longer at the archived commit.
 	Branch string
 	Reason string // why the worktree is locked
+	Plain  bool   // as in AddOptions
 }
 
 // Restore brings an archived checkout back in a new worktree: the same commit on
 // its branch (or detached), the same staged state, files, untracked files and
 // operation in progress. Archived files are written byte for byte; files that
-// were as committed are checked out with the person's configuration, as at first.
+// were as committed are checked out with the person's configuration, as at first,
+// or without any filter (Plain).
 // On any failure nothing is left, as with AddWorktree.
 func (r *Repo) Restore(ctx context.Context, o RestoreOptions) error {
 	if err := r.restore(ctx, o); err != nil {
@@ -45,7 +47,7 @@ func (r *Repo) restore(ctx context.Context, o RestoreOptions) error {
 	if err != nil {
 		return err
 	}
-	plan := addPlan{dir: o.Dir, branch: a.Branch, head: a.Head, reason: o.Reason}
+	plan := addPlan{dir: o.Dir, branch: a.Branch, head: a.Head, reason: o.Reason, plain: o.Plain}
 	if o.Branch != "" {
 		plan.branch = o.Branch
 	}

@@ -67,7 +67,7 @@ func (st *store) sweep(now time.Time) error {
 	for _, e := range entries {
 		info, err := e.Info()
 		if err == nil && now.Sub(info.ModTime()) > staleAfter {
-			err = removeTree(filepath.Join(st.temp(), e.Name()))
+			err = RemoveTree(filepath.Join(st.temp(), e.Name()))
 		}
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
@@ -83,7 +83,7 @@ func (st *store) create() error {
 		return err
 	}
 	half := filepath.Join(filepath.Dir(st.dir), ".store-"+rand.Text())
-	defer removeTree(half) //nolint:errcheck // gone when all went well
+	defer RemoveTree(half) //nolint:errcheck // gone when all went well
 	for _, d := range []string{"info", "refs", "objects/info", "objects/pack"} {
 		if err := os.MkdirAll(filepath.Join(half, d), 0o700); err != nil {
 			return err

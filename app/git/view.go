@@ -31,6 +31,17 @@ func (r *Repo) view(ctx context.Context, dir string) (view, error) {
 	if err != nil {
 		return view{}, err
 	}
+	// A linked worktree is found through its record, and git discovers nothing: whoever may write in the checkout could
+	// have put another repository in the place of its .git file.
+	if real := realPath(dir); real != realPath(r.Root) && exists(real) {
+		record, err := r.linkedDir(real)
+		if err != nil {
+			return view{}, fmt.Errorf("%w: %w", ErrNotWorktree, err)
+		}
+		v := view{dir: real, gitDir: record}
+		v.head, err = r.readHead(ctx, record)
+		return v, err
+	}
 	p, at, err := r.git.discoverMore(ctx, dir, 2, headArgs...)
 	if err != nil {
 		return view{}, err

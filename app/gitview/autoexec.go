@@ -16,7 +16,7 @@ import (
 	"strings"
 
 	"termic/app/git"
-	"termic/app/gitview/safefile"
+	"termic/app/safefile"
 )
 
 // Exec is a place in a checkout that programs of the person run, or read for what to run, without being told to.
@@ -95,25 +95,21 @@ func holdsExecutes(path, hooks string) bool {
 // of the kinds above that are new or changed since the task's base. Show it before anything uncaged starts there.
 // It follows no link, opens regular files only, and is bounded. Line endings that the person's configuration
 // converts make a file count as changed.
-func (t Task) AutoExec(ctx context.Context) (*Executes, error) {
-	e, err := t.autoExec(ctx)
+func (t Task) AutoExec(ctx context.Context, base git.OID) (*Executes, error) {
+	e, err := t.autoExec(ctx, base)
 	if err != nil {
 		return nil, fmt.Errorf("look for what runs by itself in %s: %w", t.Dir, err)
 	}
 	return e, nil
 }
 
-func (t Task) autoExec(ctx context.Context) (*Executes, error) {
+func (t Task) autoExec(ctx context.Context, base git.OID) (*Executes, error) {
 	w, err := t.host(ctx)
 	if err != nil {
 		return nil, err
 	}
-	p, err := t.pins(ctx)
-	if err != nil {
-		return nil, err
-	}
 	s := &scan{hooks: t.hooksInside(ctx, w), wide: t.Repo.SHA256(), out: &Executes{}}
-	if s.base, err = t.baseFiles(ctx, p.base, s.hooks); err != nil {
+	if s.base, err = t.baseFiles(ctx, base, s.hooks); err != nil {
 		return nil, err
 	}
 	if s.top, err = safefile.Hold(w.Dir); err != nil {

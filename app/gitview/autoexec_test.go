@@ -71,7 +71,7 @@ func TestAutoExecFinds(t *testing.T) {
 				}
 				r.cage("reset", "-q", "--hard")
 			}()
-			got, err := r.task.AutoExec(t.Context())
+			got, err := r.task.AutoExec(t.Context(), r.oid("main"))
 			must(t, err)
 			var lines []string
 			for _, f := range got.Found {
@@ -100,7 +100,7 @@ func TestAutoExecSaysWhatItDidNotSee(t *testing.T) {
 	must(t, d.Mkdir(".git", 0o700))
 	d.Close()
 	r.write(r.file("d/.git/config"), "x")
-	got, err := r.task.AutoExec(t.Context())
+	got, err := r.task.AutoExec(t.Context(), r.oid("main"))
 	must(t, err)
 	if len(got.Unseen) == 0 || len(got.Found) != 1 {
 		t.Errorf("%+v", got)

@@ -7,11 +7,16 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
 	"termic/app/git"
 )
+
+// Runner runs a program in the task's cage, in the checkout, until it has ended and its output is read. It returns an
+// error unless the program succeeded. What it writes is the agent's word.
+type Runner func(ctx context.Context, argv []string, stdin io.Reader, stdout io.Writer) error
 
 // Command is one program to run inside the cage, in the checkout. Its output and its exit code are the agent's words.
 type Command struct {
@@ -19,19 +24,39 @@ type Command struct {
 	Stdin string
 }
 
-// TipCommand asks for the commit of the task's branch. Its output goes to ParseClaims.
-func (t Task) TipCommand() Command {
-	return Command{Args: []string{"git", "rev-parse", "--verify", "--quiet", "--end-of-options", t.branchRef() + "^{commit}"}}
+// maxAnswer bounds the output of a command that answers a question: 10,000 refs with long names are 3 MB.
+const maxAnswer = 16 << 20
+
+// ask runs a command and returns what it printed; more than maxAnswer is ErrBadClaim.
+func (c Command) ask(ctx context.Context, run Runner) ([]byte, error) {
+	out := &bounded{left: maxAnswer}
+	err := run(ctx, c.Args, strings.NewReader(c.Stdin), out)
+	if out.left < 0 {
+		return nil, fmt.Errorf("%s %s printed more than %d bytes: %w", c.Args[0], c.Args[1], maxAnswer, ErrBadClaim)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("in the cage: git %s: %w", c.Args[1], err)
+	}
+	return out.buf.Bytes(), nil
 }
 
-// KeepCommands ask for every commit that an archive keeps besides the tip: all refs, all stashes, HEAD. The stash
-// command fails where there is none. Their outputs go to ParseClaims.
-func KeepCommands() []Command {
-	return []Command{
-		{Args: []string{"git", "for-each-ref", "--format=%(if:equals=commit)%(objecttype)%(then)%(objectname)%(else)%(*objectname)%(end)"}},
-		{Args: []string{"git", "rev-list", "--walk-reflogs", "--max-count=10000", "refs/stash", "--"}},
-		{Args: []string{"git", "rev-parse", "--verify", "--quiet", "--end-of-options", "HEAD^{commit}"}},
+// bounded takes a number of bytes and refuses the rest, which ends whoever writes.
+type bounded struct {
+	buf  bytes.Buffer
+	left int
+}
+
+func (b *bounded) Write(p []byte) (int, error) {
+	if b.left -= len(p); b.left < 0 {
+		return 0, io.ErrShortWrite
 	}
+	return b.buf.Write(p)
+}
+
+// TipCommand asks for the commit of the task's branch; it prints nothing when there is none. Its output goes to
+// ParseClaims.
+func (t Task) TipCommand() Command {
+	return Command{Args: []string{"git", "for-each-ref", "--count=1", "--format=%(objectname)", t.branchRef()}}
 }
 
 // PackCommand writes the pack of what the project lacks of a claim to its standard output.
@@ -57,7 +82,7 @@ func (t Task) PackCommand(ctx context.Context, c Claim) (Command, error) {
 // Claim is what the cage says that it has: nothing of it is believed.
 type Claim struct {
 	Tip  git.OID   // where the task's branch is; "" to leave the branch alone
-	Keep []git.OID // more commits to keep in the project
+	Keep []git.OID // more commits, or tags of commits, to keep in the project
 }
 
 // maxKeep bounds how many refs one claim can make in the project.
@@ -110,61 +135,4 @@ func ParseClaims(out []byte) ([]git.OID, error) {
 		return nil, fmt.Errorf("%w: %w", ErrBadClaim, lines.Err())
 	}
 	return list, nil
-}
-
-// Offer is the host's commit of the task's branch on its way into the cage.
-type Offer struct {
-	Commit git.OID
-	// Apply are run one after the other while each succeeds; the first fails, changing nothing, when the agent has
-	// moved its branch too.
-	Apply []Command
-	// Show is run when the first of Apply failed: the agent sees the commit as refs/remotes/project/<branch>.
-	Show Command
-}
-
-// Offer pins the commit that the host's branch is at, so that the cage may borrow it, and returns the commands that
-// bring it there; nil when the cage has it. Run Synced once Apply has succeeded. The files are shared: what the
-// person committed is in them already, and the commands bring ref and index after it.
-func (t Task) Offer(ctx context.Context) (*Offer, error) {
-	o, err := t.offer(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("offer commits of %s: %w", t.Dir, err)
-	}
-	return o, nil
-}
-
-func (t Task) offer(ctx context.Context) (*Offer, error) {
-	w, err := t.host(ctx)
-	if err != nil {
-		return nil, err
-	}
-	p, err := t.pins(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if w.Branch != t.Branch || w.Head == "" || w.Head == p.last {
-		return nil, nil
-	}
-	if err := t.pinTips(ctx, []git.OID{w.Head}); err != nil {
-		return nil, err
-	}
-	o := &Offer{Commit: w.Head, Apply: []Command{
-		{Args: []string{"git", "update-ref", "-m", "from the project", t.branchRef(), string(w.Head), string(p.last)}},
-		{Args: []string{"git", "read-tree", "-i", "-m", string(p.last), string(w.Head)}},
-	}}
-	o.Show = Command{Args: []string{"git", "update-ref", "-m", "from the project", "refs/remotes/project/" + t.Branch, string(w.Head)}}
-	return o, nil
-}
-
-// Synced notes that the cage has taken an offered commit: from now on a rewritten branch of the agent may replace it.
-func (t Task) Synced(ctx context.Context, o *Offer) error {
-	p, err := t.pins(ctx)
-	if err != nil {
-		return err
-	}
-	if !slices.Contains(p.tips, o.Commit) {
-		return fmt.Errorf("%s was not offered: %w", o.Commit, ErrBadTask)
-	}
-	_, _, _, last, _ := t.refs()
-	return t.Repo.UpdateRefs(ctx, "termic: synced", []git.RefChange{{Name: last, To: o.Commit, From: p.last}})
 }

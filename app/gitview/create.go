@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -16,7 +17,7 @@ import (
 	"unicode/utf8"
 
 	"termic/app/git"
-	"termic/app/gitview/safefile"
+	"termic/app/safefile"
 )
 
 // Options say what a private git directory knows besides the task's own branch.
@@ -27,16 +28,16 @@ type Options struct {
 	Refs []string
 	// NoTags leaves the tags out. Otherwise the newest maxTags are copied.
 	NoTags bool
-	// Objects is the store that the private directory borrows from, in place of the project's own objects: a base
-	// store for isolated history. It must hold whatever the copied refs reach.
-	Objects string
+	// Kept is what an archive kept of an earlier private directory: its refs, stashes, HEAD and staged state are made
+	// again.
+	Kept *Kept
 }
 
 // View is what the cage has to bind for a private git directory.
 type View struct {
 	Private string   // writable, at this very path
 	Objects []string // read-only: the borrowed store, then each one that it borrows from in turn
-	LFS     string   // read-only: the project's large files; "" when there are none
+	LFS     string   // read-only: the project's large files; "" when there are none, or history is isolated
 	GitFile string   // the text to bind, read-only, over the checkout's .git file
 	Partial bool     // the project is a partial clone: history may be incomplete
 	TagsOut int      // older tags that were left out
@@ -74,13 +75,6 @@ func (t Task) create(ctx context.Context, private string, o Options) (_ *View, e
 	if _, err := os.Lstat(private); !errors.Is(err, fs.ErrNotExist) {
 		return nil, errors.Join(fmt.Errorf("%s: %w", private, ErrExists), err)
 	}
-	v := &View{Private: private, GitFile: "gitdir: " + private + "\n", Partial: t.Repo.Partial()}
-	if v.Objects, err = t.stores(ctx, o.Objects); err != nil {
-		return nil, err
-	}
-	if lfs := filepath.Join(t.Repo.CommonDir, "lfs", "objects"); isDir(lfs) {
-		v.LFS = lfs
-	}
 	settings, err := t.Repo.Settings(ctx, w)
 	if err != nil {
 		return nil, err
@@ -88,18 +82,55 @@ func (t Task) create(ctx context.Context, private string, o Options) (_ *View, e
 	if err := t.checkFilters(ctx, w, settings); err != nil {
 		return nil, err
 	}
-	copied, out, err := t.copied(ctx, o)
+	copied, out, err := t.copied(ctx, w.Head, o)
+	if err != nil {
+		return nil, err
+	}
+	start, err := t.start(ctx, w, o.Kept, copied)
+	if err != nil {
+		return nil, err
+	}
+	if t.Store != "" {
+		tips := []git.OID{w.Head}
+		for _, r := range start.refs {
+			tips = append(tips, r.OID)
+		}
+		if err := t.makeStore(ctx, tips); err != nil {
+			return nil, err
+		}
+	}
+	v, err := t.view(ctx, private)
 	if err != nil {
 		return nil, err
 	}
 	v.TagsOut = out
-	undo, err := t.pinCreated(ctx, w.Head, copied)
+	undo, err := t.pinCreated(ctx, w.Head, start)
 	if err != nil {
 		return nil, err
 	}
-	if err := t.write(w, private, v, privateConfig(settings, t.Branch, t.Repo.SHA256()), copied); err != nil {
+	if err := t.write(w, private, v, privateConfig(settings, t.Branch, t.Repo.SHA256()), start); err != nil {
 		// Without the caller's end, which may be why we are here.
 		return nil, errors.Join(err, t.Repo.UpdateRefs(context.WithoutCancel(ctx), "termic: unpin", undo))
+	}
+	return v, nil
+}
+
+// Open returns what the cage has to bind for a private directory that Create made. It does not look into it.
+func (t Task) Open(ctx context.Context, private string) (*View, error) {
+	v, err := t.view(ctx, private)
+	if err != nil {
+		return nil, fmt.Errorf("open the private git view of %s: %w", t.Dir, err)
+	}
+	return v, nil
+}
+
+func (t Task) view(ctx context.Context, private string) (v *View, err error) {
+	v = &View{Private: private, GitFile: "gitdir: " + private + "\n", Partial: t.Repo.Partial()}
+	if v.Objects, err = t.stores(ctx); err != nil {
+		return nil, err
+	}
+	if lfs := filepath.Join(t.Repo.CommonDir, "lfs", "objects"); t.Store == "" && isDir(lfs) {
+		v.LFS = lfs
 	}
 	return v, nil
 }
@@ -127,7 +158,8 @@ func checkPath(path string) error {
 }
 
 // stores returns the object directories that the view reads, nearest first.
-func (t Task) stores(ctx context.Context, first string) ([]string, error) {
+func (t Task) stores(ctx context.Context) ([]string, error) {
+	first := t.Store
 	if first == "" {
 		var err error
 		if first, err = t.Repo.ObjectDir(ctx); err != nil {
@@ -178,7 +210,7 @@ func isDir(path string) bool {
 }
 
 // copied returns the refs that the private directory starts with, sorted by name, and how many tags were left out.
-func (t Task) copied(ctx context.Context, o Options) ([]git.Ref, int, error) {
+func (t Task) copied(ctx context.Context, head git.OID, o Options) ([]git.Ref, int, error) {
 	want := append([]string(nil), o.Refs...)
 	if o.BaseBranch != "" {
 		want = append(want, "refs/heads/"+o.BaseBranch)
@@ -216,6 +248,11 @@ func (t Task) copied(ctx context.Context, o Options) ([]git.Ref, int, error) {
 		}
 	}
 	delete(found, t.branchRef()) // it has a file of its own
+	if t.Store != "" {
+		if err := t.isolate(ctx, o, head, found); err != nil {
+			return nil, 0, err
+		}
+	}
 	var list []git.Ref
 	for _, r := range found {
 		list = append(list, r)
@@ -224,10 +261,33 @@ func (t Task) copied(ctx context.Context, o Options) ([]git.Ref, int, error) {
 	return list, out, nil
 }
 
+// isolate leaves out of the refs what is not in the history of head. The base branch stays, at head, when it has gone
+// on: much of what agents do compares with it.
+func (t Task) isolate(ctx context.Context, o Options, head git.OID, found map[string]git.Ref) error {
+	if len(found) == 0 {
+		return nil
+	}
+	within, err := t.Repo.RefsWithin(ctx, head, slices.Collect(maps.Keys(found))...)
+	if err != nil {
+		return err
+	}
+	for name, r := range found {
+		switch {
+		case slices.Contains(within, name):
+		case name == "refs/heads/"+o.BaseBranch:
+			r.OID = head
+			found[name] = r
+		default:
+			delete(found, name)
+		}
+	}
+	return nil
+}
+
 // pinCreated keeps in the project, in one transaction, the commit that the checkout is at and every copied ref: one
 // whose object is collected there makes every gc in the cage fail. Pins of an earlier view stay. It returns what
 // takes its work back.
-func (t Task) pinCreated(ctx context.Context, head git.OID, copied []git.Ref) (undo []git.RefChange, err error) {
+func (t Task) pinCreated(ctx context.Context, head git.OID, start start) (undo []git.RefChange, err error) {
 	base, copies, tips, last, _ := t.refs()
 	have, err := t.Repo.Refs(ctx, base, copies, tips, last)
 	if err != nil {
@@ -244,11 +304,11 @@ func (t Task) pinCreated(ctx context.Context, head git.OID, copied []git.Ref) (u
 	} else if !pinned[head] {
 		changes, pinned[head] = append(changes, git.RefChange{Name: t.tipRef(head), To: head}), true
 	}
-	if names[last] != head {
+	if names[last] == "" || start.branch == head && names[last] != head {
 		changes = append(changes, git.RefChange{Name: last, To: head, From: names[last]})
 	}
 	n := 0
-	for _, r := range copied {
+	for _, r := range start.refs {
 		if pinned[r.OID] {
 			continue
 		}
@@ -264,7 +324,7 @@ func (t Task) pinCreated(ctx context.Context, head git.OID, copied []git.Ref) (u
 }
 
 // write makes the directory under another name and renames it, so that it is whole or not there.
-func (t Task) write(w git.Linked, private string, v *View, config string, copied []git.Ref) (err error) {
+func (t Task) write(w git.Linked, private string, v *View, config string, start start) (err error) {
 	if err := os.MkdirAll(filepath.Dir(private), 0o700); err != nil {
 		return err
 	}
@@ -281,15 +341,21 @@ func (t Task) write(w git.Linked, private string, v *View, config string, copied
 	}
 	var packed strings.Builder
 	packed.WriteString("# pack-refs with: sorted \n") // git itself writes the space
-	for _, r := range copied {
+	for _, r := range start.refs {
 		fmt.Fprintf(&packed, "%s %s\n", r.OID, r.Name)
 	}
 	files := map[string][]byte{
-		"HEAD":                    []byte("ref: " + t.branchRef() + "\n"),
-		t.branchRef():             []byte(string(w.Head) + "\n"),
+		"HEAD":                    []byte(start.head + "\n"),
+		t.branchRef():             []byte(string(start.branch) + "\n"),
 		"packed-refs":             []byte(packed.String()),
 		"config":                  []byte(config),
 		"objects/info/alternates": []byte(v.Objects[0] + "\n"),
+	}
+	if start.stashes != "" {
+		files["logs/refs/stash"] = []byte(start.stashes)
+	}
+	if start.index != nil {
+		files["index"] = start.index
 	}
 	if err := readInfo(t.Repo.CommonDir, w.GitDir, files); err != nil {
 		return err
@@ -303,8 +369,10 @@ func (t Task) write(w git.Linked, private string, v *View, config string, copied
 			return err
 		}
 	}
-	if err := copyIndex(w.GitDir, half); err != nil {
-		return fmt.Errorf("copy the index: %w", err)
+	if start.index == nil {
+		if err := copyIndex(w.GitDir, half); err != nil {
+			return fmt.Errorf("copy the index: %w", err)
+		}
 	}
 	return os.Rename(half, private)
 }
@@ -335,8 +403,11 @@ func copyIndex(record, to string) error {
 	}
 	defer d.Close()
 	entries, more, err := d.List(10_000)
-	if err != nil || more {
-		return errors.Join(err, fmt.Errorf("record %s: too many files", record))
+	if err == nil && more {
+		err = fmt.Errorf("record %s: too many files", record)
+	}
+	if err != nil {
+		return err
 	}
 	for _, e := range entries {
 		if e.Name != "index" && !strings.HasPrefix(e.Name, "sharedindex.") {

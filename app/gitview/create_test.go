@@ -226,7 +226,7 @@ func cloned(t *testing.T, how string) *rig {
 	repo, err := g.Open(t.Context(), clone)
 	must(t, err)
 	r.project = clone
-	r.task = Task{Repo: repo, ID: "t2", Dir: filepath.Join(r.top, "checkout2"), Branch: "task"}
+	r.task = Task{Repo: repo, ID: "t2", Dir: filepath.Join(r.top, "checkout2"), Branch: "task", Private: r.private}
 	must(t, repo.AddWorktree(t.Context(), git.AddOptions{Dir: r.task.Dir, Branch: "task", Base: r.oid("main")}))
 	return r
 }

@@ -25,6 +25,10 @@ type Task struct {
 	ID     string // names the pins, refs/termic/<ID>/…
 	Dir    string // the checkout: a locked linked worktree of Repo
 	Branch string // the branch that it was made with
+	// Private is the private git directory. Where it is set, large files that imported commits name are taken from it.
+	Private string
+	// Store is the base store of isolated history (MakeStore); "" when the cage borrows the project's objects.
+	Store string
 }
 
 // What callers tell apart. Each is wrapped with the operation and its operand.
@@ -36,6 +40,9 @@ var (
 	ErrRaced     = errors.New("the project lost objects while commits came in")
 	ErrNoAnswer  = errors.New("the pack did not come in time")
 	ErrUnsettled = errors.New("an earlier import could not be finished")
+	ErrNoBranch  = errors.New("the cage has no such branch")
+	ErrRestless  = errors.New("the cage's git kept changing")
+	ErrNotTaken  = errors.New("the cage did not take the project's commit")
 )
 
 // UnsupportedError says what of a project the private view cannot have. Nothing was created.

@@ -21,7 +21,7 @@ import (
 type Outcome string
 
 const (
-	Kept      Outcome = "kept" // the claim named no tip: the commits were only kept
+	OnlyKept  Outcome = "kept" // the claim named no tip: the commits were only kept
 	UpToDate  Outcome = "up-to-date"
 	Moved     Outcome = "moved"     // branch and index follow the agent's
 	Behind    Outcome = "behind"    // the host has everything that the agent has, and more
@@ -77,17 +77,23 @@ func (t Task) imported(ctx context.Context, source io.Reader, claim Claim, lim L
 		return nil, err
 	}
 	defer q.Remove()
-	in := &incoming{Task: t, q: q, lim: lim, pins: p, tips: tips}
+	in := &incoming{Task: t, q: q, lim: lim, pins: p, tip: claim.Tip, tips: tips}
 	if err := in.receive(ctx, source); err != nil {
 		return nil, err
 	}
 	if err := in.examine(ctx); err != nil {
 		return nil, err
 	}
+	if err := in.findPointers(ctx); err != nil {
+		return nil, err
+	}
 	if err := in.accept(ctx); err != nil {
 		return nil, err
 	}
-	got := &Imported{Outcome: Kept, Commits: len(in.commits), Notes: in.notes}
+	if err := in.takeLarge(ctx); err != nil {
+		return nil, err
+	}
+	got := &Imported{Outcome: OnlyKept, Commits: len(in.commits), Notes: in.notes}
 	switch {
 	case unfinished != nil:
 		got.Outcome = Staged
@@ -103,9 +109,11 @@ type incoming struct {
 	q       *git.Quarantine
 	lim     Limits
 	pins    pins
+	tip     git.OID // "" for none
 	tips    []git.OID
 	commits []commit // new ones, newest first
 	notes   []Note
+	large   []pointer // that they name
 }
 
 type commit struct{ oid, tree git.OID }
@@ -191,7 +199,11 @@ func refuse(ctx context.Context, rule Rule, what string, err error) error {
 func (in *incoming) examine(ctx context.Context) error {
 	var ask strings.Builder
 	for _, oid := range in.tips {
-		fmt.Fprintf(&ask, "%s\n", oid)
+		suffix := "^{commit}" // what is only kept may be a tag of one
+		if oid == in.tip {
+			suffix = ""
+		}
+		fmt.Fprintf(&ask, "%s%s\n", oid, suffix)
 	}
 	out, err := in.run(ctx, git.Sealed{Stdin: strings.NewReader(ask.String()), Args: []string{"cat-file", "--batch-check=%(objecttype)"}})
 	if err != nil {

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"termic/app/git"
 )
 
 // Limits bound one import. Each zero value stands for the number beside it.
@@ -18,10 +20,13 @@ type Limits struct {
 	Trees   int           // different directories looked at: 1,000,000
 	Entries int64         // files and directories of one commit: 1,000,000, or ten times as many as the last known commit has
 	Depth   int           // directories below each other: 512
+	Large   int64         // bytes of large files that are taken over with the commits: 4 GiB
 
 	// Gitlinks lets new gitlinks in: the person has agreed. A gitlink makes plain git on the host look into the
 	// directory of that name as a repository.
 	Gitlinks bool
+	// Refused is a commit that an import has refused: Sync does not have it packed again.
+	Refused git.OID
 	// Temp is where the quarantine is made, best on the project's file system and where no cage reads; "" is the
 	// temporary directory.
 	Temp string
@@ -31,7 +36,7 @@ func (l Limits) filled() Limits {
 	for _, f := range []struct {
 		at *int64
 		is int64
-	}{{&l.Pack, 1 << 30}, {&l.Object, 1 << 30}, {&l.Memory, 3 << 30}, {&l.Entries, 1_000_000}, {(*int64)(&l.Time), int64(2 * time.Minute)}} {
+	}{{&l.Pack, 1 << 30}, {&l.Object, 1 << 30}, {&l.Large, 4 << 30}, {&l.Memory, 3 << 30}, {&l.Entries, 1_000_000}, {(*int64)(&l.Time), int64(2 * time.Minute)}} {
 		if *f.at <= 0 {
 			*f.at = f.is
 		}
@@ -69,6 +74,7 @@ const (
 	NoteLinkedFile Rule = "linked-file" // .gitattributes, .gitignore or .mailmap is a link
 	NoteModules    Rule = "gitmodules"  // .gitmodules is new or changed
 	NoteModulesURL Rule = "modules-url" // … and names a remote helper, a path or an option
+	NoteLarge      Rule = "large-file"  // a large file that the commits name was not there, or not as named
 	NoteName       Rule = "name"        // control characters, invalid UTF-8, or longer than file systems take
 )
 

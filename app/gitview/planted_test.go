@@ -125,9 +125,12 @@ func (r *rig) useHost(tip git.OID, pack []byte) {
 	if err != nil || got.Outcome != Moved {
 		r.t.Errorf("import: %+v, %v", got, err)
 	}
-	_, err = r.task.Offer(ctx)
+	_, err = r.task.offer(ctx, tip)
 	must(r.t, err)
-	_, err = r.task.AutoExec(ctx)
+	_, err = r.task.Open(ctx, r.private)
+	must(r.t, err)
+	Fingerprint(r.private) //nolint:errcheck // what is planted may be an error of it; that nothing runs or hangs is tried
+	_, err = r.task.AutoExec(ctx, r.oid("main"))
 	must(r.t, err)
 	_, err = r.task.Repo.Status(ctx, r.task.Dir)
 	must(r.t, err)

@@ -3,7 +3,10 @@
 package gitview
 
 import (
+	"bytes"
 	"context"
+	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -83,7 +86,7 @@ func newProject(t *testing.T, before ...func(r *rig)) *rig {
 	must(t, err)
 	repo, err := g.Open(t.Context(), r.project)
 	must(t, err)
-	r.task = Task{Repo: repo, ID: "t1", Dir: filepath.Join(top, "checkout"), Branch: "task"}
+	r.task = Task{Repo: repo, ID: "t1", Dir: filepath.Join(top, "checkout"), Branch: "task", Private: r.private}
 	must(t, repo.AddWorktree(t.Context(), git.AddOptions{Dir: r.task.Dir, Branch: "task", Base: r.oid("main")}))
 	return r
 }
@@ -148,6 +151,26 @@ func (r *rig) cage(args ...string) string {
 		r.t.Fatalf("in the cage: git %s: %v\n%s", strings.Join(args, " "), err, out)
 	}
 	return out
+}
+
+// inCage is the runner of a cage that is none: the agent's git on the private directory.
+func (r *rig) inCage(ctx context.Context, argv []string, stdin io.Reader, stdout io.Writer) error {
+	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
+	cmd.Dir, cmd.Env = r.task.Dir, append([]string{"PATH=" + os.Getenv("PATH"), "LC_ALL=C"}, r.cageEnv()...)
+	cmd.Stdin, cmd.Stdout = stdin, stdout
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	if err := cmd.Run(); err != nil {
+		return fmt.Errorf("%w: %s", err, &stderr)
+	}
+	return nil
+}
+
+func (r *rig) sync() *Synced {
+	r.t.Helper()
+	got, err := r.task.Sync(r.t.Context(), r.inCage, Limits{})
+	must(r.t, err)
+	return got
 }
 
 // commit makes a commit of the agent with one changed file.

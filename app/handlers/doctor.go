@@ -1,13 +1,17 @@
 package handlers
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"runtime"
 	"time"
 
+	"termic/app/shellenv"
 	"termic/registry"
 	"termic/registry/verbs"
+	"termic/sandbox/capability"
 )
 
 func (s Services) bindDoctor(r *registry.Router) { bind(r, verbs.Doctor, s.doctor) }
@@ -19,8 +23,12 @@ func (s Services) doctor(ctx context.Context, _ registry.Call, _ verbs.None) (ve
 		{Name: "git", State: "ok", Evidence: s.Git.Version().String() + " at " + s.Git.Path()},
 	}
 	checks = append(checks, s.dataChecks()...)
+	checks = append(checks, s.environmentCheck())
+	checks = append(checks, s.strayChecks()...)
 	checks = append(checks, s.auditCheck())
 	checks = append(checks, s.endpointCheck())
+	checks = append(checks, s.olderChecks()...)
+	checks = append(checks, s.cageChecks()...)
 	checks = append(checks, s.agentChecks(ctx)...)
 	return verbs.DoctorOut{Checks: checks}, nil
 }
@@ -44,6 +52,9 @@ func (s Services) dataChecks() []verbs.Check {
 		checks = append(checks, check)
 	}
 	for _, record := range s.Tasks.List() {
+		if note := s.Tasks.GitNote(record.ID); note != "" {
+			checks = append(checks, verbs.Check{Name: "task " + record.Name, State: "warning", Evidence: note, Remedy: "look at " + record.Dir})
+		}
 		if record.Trouble != "" {
 			checks = append(checks, verbs.Check{Name: "task " + record.Name, State: "warning", Evidence: record.Trouble, Remedy: "look at " + record.Dir})
 		}
@@ -51,15 +62,64 @@ func (s Services) dataChecks() []verbs.Check {
 	return checks
 }
 
+func (s Services) environmentCheck() verbs.Check {
+	shell, problem := s.Environment.State()
+	switch {
+	case problem != nil:
+		return verbs.Check{
+			Name: "environment", State: "warning", Evidence: "your login shell could not be asked, so new tabs may lack a part of your PATH: " + shellProblem(problem),
+			Remedy: "look at its rc files (TERMIC_CAPTURE is set while they are read), then: termic settings set terminal.environment login",
+		}
+	case shell != "":
+		return verbs.Check{Name: "environment", State: "ok", Evidence: "as " + shell + " makes it"}
+	}
+	return verbs.Check{Name: "environment", State: "ok", Evidence: "as the app was started with"}
+}
+
+// maxStrays bounds what doctor lists: a program that starts itself again and again could fill a page.
+const maxStrays = 20
+
+// strayChecks lists what runs on outside of any tab.
+func (s Services) strayChecks() []verbs.Check {
+	strays, err := s.Tasks.Strays()
+	if err != nil {
+		return []verbs.Check{{Name: "processes", State: "warning", Evidence: "they could not be looked at"}}
+	}
+	var checks []verbs.Check
+	for i, stray := range strays {
+		if i == maxStrays {
+			checks = append(checks, verbs.Check{Name: "processes", State: "warning", Evidence: fmt.Sprintf("%d more have left their tabs", len(strays)-maxStrays)})
+			break
+		}
+		record, _ := s.Tasks.Get(stray.Task)
+		checks = append(checks, verbs.Check{
+			Name: "process of " + record.Name, State: "warning",
+			Evidence: fmt.Sprintf("%q has left its tab and runs on, as process %d", stray.Name, stray.PID),
+			Remedy:   fmt.Sprintf("if you do not want it: kill %d", stray.PID),
+		})
+	}
+	return checks
+}
+
+// shellProblem says why a shell could not be asked, in words that hold nothing of what it printed.
+func shellProblem(problem error) string {
+	for _, known := range []error{shellenv.ErrTimeout, shellenv.ErrSilent, shellenv.ErrShell} {
+		if errors.Is(problem, known) {
+			return known.Error()
+		}
+	}
+	return "it could not be started"
+}
+
 func (s Services) auditCheck() verbs.Check {
 	check := verbs.Check{Name: "audit log", State: "ok", Evidence: "whole"}
-	wrong, err := s.Audit()
+	report, err := s.Audit.Verify()
 	switch {
 	case err != nil:
 		check.State, check.Evidence = "failed", "it could not be read"
 		check.Remedy = "look at the directory audit in the data directory"
-	case wrong != "":
-		check.State, check.Evidence = "failed", wrong
+	case !report.OK():
+		check.State, check.Evidence = "failed", fmt.Sprintf("%d places do not fit together", len(report.Problems))
 		check.Remedy = "somebody or something changed it; what it says of that time is no evidence"
 	}
 	return check
@@ -73,7 +133,36 @@ func (s Services) endpointCheck() verbs.Check {
 	case why == "":
 		return verbs.Check{Name: "endpoint", State: "off", Evidence: "switched off", Remedy: "termic settings set mcp.enabled true"}
 	}
-	return verbs.Check{Name: "endpoint", State: "failed", Evidence: why, Remedy: "free the port, then: termic settings set mcp.enabled true; or set mcp.port to another and register your clients again"}
+	return verbs.Check{Name: "endpoint", State: "failed", Evidence: why, Remedy: "free the port, then: termic settings set mcp.enabled true; or move to another with its clients: termic client refresh --port N"}
+}
+
+// olderChecks names the clients that could not connect because of their revision.
+func (s Services) olderChecks() []verbs.Check {
+	var checks []verbs.Check
+	for _, client := range s.Endpoint.RefusedOlder() {
+		checks = append(checks, verbs.Check{
+			Name: "client", State: "warning",
+			Evidence: fmt.Sprintf("%s speaks an older revision of MCP (%s) and was refused", client.Name, cmp.Or(client.Revision, "it does not say which")),
+			Remedy:   "update it or switch MCP 2026-07-28 on in it; where neither can be done: termic settings set mcp.older_clients true",
+		})
+	}
+	return checks
+}
+
+// cageChecks says which cages this machine has: those that it could make and prove.
+func (s Services) cageChecks() []verbs.Check {
+	var checks []verbs.Check
+	for _, mode := range []capability.Mode{capability.Monitor, capability.EnforceFS, capability.Enforce} {
+		check := verbs.Check{Name: "cage " + mode.String(), State: "ok", Evidence: "one was made and proved here"}
+		if err := s.Tasks.Machine.Check(mode); err != nil {
+			check.State, check.Evidence = "off", err.Error()
+			if no := caged(err); no != nil {
+				check.Evidence, check.Remedy = no.Reason, no.Remedy
+			}
+		}
+		checks = append(checks, check)
+	}
+	return checks
 }
 
 // probeTimeout bounds the look at all agents: each is a program that is started to ask for its version.

@@ -2,14 +2,19 @@ package handlers
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"syscall"
 
 	"termic/app/agent"
 	"termic/app/git"
+	"termic/app/gitview"
 	"termic/app/store"
 	"termic/app/tab"
 	"termic/registry/refusal"
+	"termic/sandbox/capability"
+	"termic/sandbox/launch"
+	"termic/sandbox/profile"
 )
 
 // explained is how the errors of the services look to a caller. The first that is in an error's chain counts.
@@ -73,7 +78,13 @@ func special(err error) *refusal.Refusal {
 	var locked *store.LockedError
 	var nested *git.NestedRepositoryError
 	var exit *git.ExitError
+	var lacks *gitview.UnsupportedError
+	if no := caged(err); no != nil {
+		return no
+	}
 	switch {
+	case errors.As(err, &lacks):
+		return refusal.New(refusal.Unsupported, "a caged task's own git does not support "+lacks.What, "put that right in the project, or choose cage off")
 	case errors.As(err, &locked):
 		return refusal.Newf(refusal.Conflict, "use that one, or stop it first", "another termic (process %d) has this data directory", locked.Pid)
 	case errors.As(err, &nested):
@@ -83,6 +94,34 @@ func special(err error) *refusal.Refusal {
 		return refusal.New(refusal.StorageFailed, "the disk is full", "free some space")
 	case errors.Is(err, syscall.EROFS), errors.As(err, &exit) && strings.Contains(exit.Stderr, "Read-only file system"):
 		return refusal.New(refusal.StorageFailed, "the disk cannot be written", "see how it is mounted")
+	}
+	return nil
+}
+
+// caged returns the refusals of cages that cannot be or may not be, or nil.
+func caged(err error) *refusal.Refusal {
+	var lacks *launch.UnsupportedError
+	var shows *profile.ExposureError
+	var link *profile.LinkError
+	var redirect *profile.RedirectError
+	var missing *profile.MissingError
+	var socket *launch.SocketError
+	var invalid *capability.InvalidError
+	switch {
+	case errors.As(err, &lacks):
+		return refusal.New(refusal.Unsupported, fmt.Sprintf("no cage of mode %s here: %s", lacks.Mode, lacks.Lack.What), lacks.Lack.Remedy)
+	case errors.As(err, &shows):
+		return refusal.New(refusal.BadInput, shows.Error(), "name a narrower path")
+	case errors.As(err, &link):
+		return refusal.New(refusal.Conflict, link.Error(), "replace the link")
+	case errors.As(err, &redirect):
+		return refusal.New(refusal.BadInput, redirect.Error(), "name the place itself")
+	case errors.As(err, &missing):
+		return refusal.New(refusal.NotFound, missing.Error(), "make it, or leave it out")
+	case errors.As(err, &socket):
+		return refusal.New(refusal.Conflict, socket.Error(), "end that program, or name a narrower path")
+	case errors.As(err, &invalid):
+		return refusal.New(refusal.BadInput, invalid.Error(), "")
 	}
 	return nil
 }

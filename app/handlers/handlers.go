@@ -5,14 +5,18 @@ import (
 	"context"
 
 	"termic/app/agent"
+	"termic/app/audit"
 	"termic/app/git"
 	"termic/app/project"
+	"termic/app/registration"
 	"termic/app/settings"
 	"termic/app/store"
 	"termic/app/tab"
 	"termic/app/task"
 	"termic/registry"
 	"termic/registry/grant"
+	"termic/registry/ident"
+	"termic/sandbox/capability"
 )
 
 // Endpoint is the MCP endpoint as its switch and its state.
@@ -23,7 +27,19 @@ type Endpoint interface {
 	Off()
 	// State returns the address that it serves at, or why it does not serve.
 	State() (url, why string)
+	// End ends one grant for good; Stop ends all of them and every listener. Both return how many ended, and need
+	// no disk.
+	End(id ident.Grant) int
+	Stop() int
+	// URL returns the address that it serves at, else the one that it would; URLAt the one that it has on a port.
+	URL() string
+	URLAt(port int) string
+	// RefusedOlder returns the clients that were refused because they speak an older revision, the latest last.
+	RefusedOlder() []OlderClient
 }
+
+// OlderClient is a client of an older revision of MCP, in its own words.
+type OlderClient struct{ Name, Revision string }
 
 // Streams hands out tickets for a tab's stream.
 type Streams interface {
@@ -50,19 +66,44 @@ type Services struct {
 	Store    *store.Store
 	Git      *git.Git
 	Book     *grant.Book
+	Clients  *registration.Set
 	Window   Window
-	// Audit looks the audit log through and returns what is wrong with it, in words; nothing when it is whole.
-	Audit   func() (string, error)
-	Version string
+	// Environment is what tabs start from.
+	Environment Environment
+	Audit       AuditLog
+	Version     string
+}
+
+// AuditLog is the audit log, to read.
+type AuditLog interface {
+	// Tail returns the newest n entries that keep accepts, oldest first.
+	Tail(n int, keep func(audit.Entry) bool) ([]audit.Entry, error)
+	// Newest returns the number of the newest entry, and a channel that is closed when there is another.
+	Newest() (uint64, <-chan struct{})
+	// Verify looks the whole log through.
+	Verify() (audit.Report, error)
+}
+
+// Environment is what new tabs start from.
+type Environment interface {
+	// Apply makes the setting true, asking the login shell anew where it says so. The error is a refusal; what was had is then
+	// still in use.
+	Apply(ctx context.Context) error
+	// State tells which shell it is from, "" for the app's own, and why asking that shell did not work.
+	State() (shell string, problem error)
 }
 
 // Bind gives every verb of the router its handler.
 func Bind(r *registry.Router, s Services) {
 	s.bindTasks(r)
 	s.bindTabs(r)
+	s.bindCages(r)
 	s.bindProjects(r)
 	s.bindAgents(r)
 	s.bindSettings(r)
+	s.bindClients(r)
+	s.bindAuthority(r)
+	s.bindAudit(r)
 	s.bindDoctor(r)
 	s.bindWindow(r)
 }
@@ -75,13 +116,18 @@ func bind[In, Out any](r *registry.Router, spec registry.Spec[In, Out], handle r
 	})
 }
 
-// World shows the model to the guard.
-func World(projects *project.Projects, tasks *task.Tasks) grant.World { return world{projects, tasks} }
+// World shows the model to the guard. support says which axes this machine holds a task of a mode to.
+func World(projects *project.Projects, tasks *task.Tasks, support func(capability.Mode) capability.Support) grant.World {
+	return world{projects, tasks, support}
+}
 
 type world struct {
 	projects *project.Projects
 	tasks    *task.Tasks
+	support  func(capability.Mode) capability.Support
 }
+
+func (w world) Support(mode capability.Mode) capability.Support { return w.support(mode) }
 
 func (w world) Projects() []grant.Project {
 	var list []grant.Project
@@ -97,10 +143,13 @@ func (w world) Tasks() []grant.Task {
 		if r.Stage == task.Creating {
 			continue
 		}
-		t := grant.Task{ID: r.ID, Name: r.Name, Project: r.Project, Archived: r.Stage == task.Archived}
+		t := grant.Task{ID: r.ID, Name: r.Name, Namespace: r.Namespace, Project: r.Project, Archived: r.Stage == task.Archived, Parents: r.Parents}
+		if declared, err := r.Declared(); err == nil { // else it stays the one that nothing is compared with
+			t.Declared = declared
+		}
 		for _, open := range w.tasks.Tabs(r.ID) {
 			info := open.Info()
-			t.Tabs = append(t.Tabs, grant.Tab{ID: info.ID, Name: info.Name, Agent: !info.Shell})
+			t.Tabs = append(t.Tabs, grant.Tab{ID: info.ID, Name: info.Name, Agent: !info.Shell, Outside: info.Outside, Opener: info.Opener})
 		}
 		list = append(list, t)
 	}

@@ -45,6 +45,11 @@ func (s Services) settingsSet(ctx context.Context, _ registry.Call, in verbs.Set
 			return verbs.SettingOut{}, err
 		}
 	}
+	if in.Key == settings.Environment {
+		if err := s.Environment.Apply(ctx); err != nil {
+			return verbs.SettingOut{}, err
+		}
+	}
 	return verbs.SettingOut{Setting: s.setting(setting)}, nil
 }
 

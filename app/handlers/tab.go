@@ -1,6 +1,7 @@
 package handlers
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -15,6 +16,7 @@ func (s Services) bindTabs(r *registry.Router) {
 	bind(r, verbs.TaskWait, s.taskWait)
 	bind(r, verbs.TaskLog, s.taskLog)
 	bind(r, verbs.TaskTab, s.taskTab)
+	bind(r, verbs.TabOutside, s.tabOutside)
 	bind(r, verbs.TaskTabClose, s.taskTabClose)
 	bind(r, verbs.TaskAttach, s.taskAttach)
 }
@@ -24,7 +26,7 @@ func (s Services) taskSend(ctx context.Context, call registry.Call, in verbs.Tas
 	if err != nil {
 		return verbs.TaskSendOut{}, err
 	}
-	delivered, err := open.Send(ctx, in.Text, call.Ended)
+	delivered, err := open.Send(ctx, in.Text, call.Still)
 	if err != nil {
 		return verbs.TaskSendOut{}, err
 	}
@@ -51,6 +53,7 @@ func (s Services) taskWait(ctx context.Context, call registry.Call, in verbs.Tas
 	if err != nil {
 		return verbs.TaskWaitOut{}, err
 	}
+	s.syncGit(ctx, call.Subject.Task, glance)
 	info := open.Info()
 	return verbs.TaskWaitOut{
 		Task: string(call.Subject.Task), Tab: string(call.Subject.Tab), Outcome: string(outcome),
@@ -74,20 +77,31 @@ func (s Services) taskLog(_ context.Context, call registry.Call, in verbs.TaskLo
 	return verbs.TaskLogOut{Tab: string(call.Subject.Tab), Text: text, Truncated: more}, nil
 }
 
-func (s Services) taskTab(_ context.Context, call registry.Call, in verbs.TaskTabIn) (verbs.TabOut, error) {
-	agentID := in.Agent
-	if agentID == "" {
-		agentID = "shell"
-	}
-	open, err := s.Tasks.OpenTab(call.Subject.Task, agentID, in.Name)
+func (s Services) taskTab(ctx context.Context, call registry.Call, in verbs.TaskTabIn) (verbs.TabOut, error) {
+	open, err := s.Tasks.OpenTab(ctx, call.Subject.Task, cmp.Or(in.Agent, "shell"), in.Name, call.Caller.Task, call.Still)
 	if err != nil {
 		return verbs.TabOut{}, err
 	}
 	return verbs.TabOut{Tab: renderTab(open.Info())}, nil
 }
 
+func (s Services) tabOutside(ctx context.Context, call registry.Call, in verbs.TabOutsideIn) (verbs.TabOutsideOut, error) {
+	open, executes, err := s.Tasks.OpenOutside(ctx, call.Subject.Task, cmp.Or(in.Agent, "shell"), in.Name, in.Seen)
+	if err != nil {
+		return verbs.TabOutsideOut{}, err
+	}
+	out := verbs.TabOutsideOut{Unseen: executes.Unseen}
+	for _, found := range executes.Found {
+		out.Files = append(out.Files, verbs.ExecutedFile{Path: found.Path, Change: string(found.Kind)})
+	}
+	if open != nil {
+		out.Opened, out.Tab = true, renderTab(open.Info())
+	}
+	return out, nil
+}
+
 func (s Services) taskTabClose(_ context.Context, call registry.Call, _ verbs.TaskTabCloseIn) (verbs.None, error) {
-	return verbs.None{}, s.Tasks.CloseTab(call.Subject.Task, call.Subject.Tab)
+	return verbs.None{}, s.Tasks.CloseTab(call.Subject.Task, call.Subject.Tab, call.Still)
 }
 
 func (s Services) taskAttach(_ context.Context, call registry.Call, _ verbs.TaskAttachIn) (verbs.TaskAttachOut, error) {
@@ -106,6 +120,6 @@ func renderTab(info tab.Info) verbs.Tab {
 	return verbs.Tab{
 		ID: string(info.ID), Name: info.Name, Agent: info.Agent,
 		State: info.State.String(), Signal: info.Signal.String(), Since: info.Since.UTC().Format(time.RFC3339),
-		Queued: info.Queued, Exit: info.Exit.Code,
+		Queued: info.Queued, Dropped: info.Dropped, Outside: info.Outside, Exit: info.Exit.Code,
 	}
 }

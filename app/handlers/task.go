@@ -7,12 +7,12 @@ import (
 	"time"
 
 	"termic/app/git"
+	"termic/app/tab"
 	"termic/app/task"
 	"termic/registry"
 	"termic/registry/ident"
 	"termic/registry/refusal"
 	"termic/registry/verbs"
-	"termic/sandbox/capability"
 )
 
 func (s Services) bindTasks(r *registry.Router) {
@@ -26,24 +26,16 @@ func (s Services) bindTasks(r *registry.Router) {
 }
 
 func (s Services) taskNew(ctx context.Context, call registry.Call, in verbs.TaskNewIn) (verbs.TaskNewOut, error) {
-	mode := capability.Off
-	if in.Cage != "" {
-		var err error
-		if mode, err = capability.ParseMode(in.Cage); err != nil {
-			return verbs.TaskNewOut{}, err
-		}
-	}
-	if len(in.Hosts)+len(in.Read)+len(in.Write) > 0 && mode == capability.Off {
-		return verbs.TaskNewOut{}, refusal.New(refusal.BadInput, "hosts and paths limit a cage, and the task would have none", "leave them out, or choose a cage")
-	}
-	record, delivered, err := s.Tasks.Create(ctx, task.New{
-		Name: in.Name, Project: call.Subject.Project, Base: in.Base, Agent: in.Agent, Mode: mode, MCP: in.MCP,
-		Projects: call.Subject.Projects, Live: in.Live, Prompt: in.Prompt, Creator: call.Caller.Task, Gone: call.Ended,
-	})
+	want, err := s.wanted(call.Subject, in)
 	if err != nil {
 		return verbs.TaskNewOut{}, err
 	}
-	out := verbs.TaskNewOut{Task: s.task(record), Delivery: "none"}
+	want.Creator, want.Still = call.Caller.Task, call.Still
+	record, delivered, err := s.Tasks.Create(ctx, want)
+	if err != nil {
+		return verbs.TaskNewOut{}, err
+	}
+	out := verbs.TaskNewOut{Task: s.taskFor(call, record), Delivery: "none"}
 	switch {
 	case delivered:
 		out.Delivery = "delivered"
@@ -53,20 +45,27 @@ func (s Services) taskNew(ctx context.Context, call registry.Call, in verbs.Task
 	return out, nil
 }
 
-func (s Services) taskStatus(_ context.Context, call registry.Call, _ verbs.TaskStatusIn) (verbs.TaskStatusOut, error) {
+func (s Services) taskStatus(ctx context.Context, call registry.Call, _ verbs.TaskStatusIn) (verbs.TaskStatusOut, error) {
 	record, err := s.record(call.Subject.Task)
 	if err != nil {
 		return verbs.TaskStatusOut{}, err
 	}
-	out := verbs.TaskStatusOut{Task: s.task(record)}
+	s.syncGit(ctx, record.ID, glance)
+	out := verbs.TaskStatusOut{Task: s.taskFor(call, record), Can: []string{}}
+	if seesCage(call, record) {
+		out.Can = s.can(record)
+	}
 	if held, _, ok := s.Book.Get(call.Caller.Grant); ok && held.Task == record.ID {
 		out.Grant = verbs.Grant{
-			Scope: held.Scope.String(), Ceiling: held.Ceiling.String(), Limit: held.Limit.Words(), Projects: []string{},
+			Scope: held.Scope.String(), Ceiling: held.Ceiling.String(), Limit: held.Limit.Words(), Projects: []verbs.GrantProject{},
 		}
 		for _, id := range held.Projects {
 			if p, ok := s.Projects.Get(id); ok {
-				out.Grant.Projects = append(out.Grant.Projects, p.Name)
+				out.Grant.Projects = append(out.Grant.Projects, verbs.GrantProject{ID: string(id), Name: p.Name})
 			}
+		}
+		if _, left, ok := s.Tasks.BudgetOf(record.ID); ok && held.Scope == registry.Scoped {
+			out.Grant.Left = renderBudget(left)
 		}
 	}
 	return out, nil
@@ -137,6 +136,7 @@ func (s Services) taskDiff(ctx context.Context, call registry.Call, in verbs.Tas
 	if err != nil {
 		return verbs.TaskDiffOut{}, err
 	}
+	s.syncGit(ctx, record.ID, patience)
 	repo, err := s.Projects.Repo(ctx, record.Project)
 	if err != nil {
 		return verbs.TaskDiffOut{}, err
@@ -164,6 +164,19 @@ func (s Services) taskDiff(ctx context.Context, call registry.Call, in verbs.Tas
 	return out, nil
 }
 
+// How long a call waits for a caged task's commits. It goes on without them: what it shows of files is right anyway.
+const (
+	patience = 30 * time.Second // longer than importing a day's commits takes, shorter than a client's limit
+	glance   = 5 * time.Second  // for what is asked often
+)
+
+// syncGit brings both views of a caged task's git together, for as long as the caller waits.
+func (s Services) syncGit(ctx context.Context, id ident.Task, limit time.Duration) {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	s.Tasks.SyncGit(ctx, id)
+}
+
 // record returns a task that the guard found; it may have gone since.
 func (s Services) record(id ident.Task) (task.Record, error) {
 	record, ok := s.Tasks.Get(id)
@@ -173,18 +186,48 @@ func (s Services) record(id ident.Task) (task.Record, error) {
 	return record, nil
 }
 
-// task renders a task for callers.
+// seesCage tells whether the caller of a call is shown what a task's cage lets through, and where its checkout is: a
+// scoped one only of its own task. The person may have changed another's since it was made (I12).
+func seesCage(call registry.Call, record task.Record) bool {
+	return call.Caller.Scope == registry.Full || record.ID == call.Caller.Task
+}
+
+// taskFor renders a task for the caller of a call. A scoped one is shown no tab outside the cage (I7).
+func (s Services) taskFor(call registry.Call, record task.Record) verbs.Task {
+	if call.Caller.Scope == registry.Full {
+		return s.task(record)
+	}
+	tabs := slices.DeleteFunc(s.Tasks.Tabs(record.ID), func(t *tab.Tab) bool { return t.Info().Outside })
+	out := s.render(record, tabs)
+	if !seesCage(call, record) {
+		out.Path, out.Trouble, out.Projects, out.Hosts, out.Read, out.Write, out.Env = "", "", nil, nil, nil, nil, nil
+	}
+	return out
+}
+
+// task renders a task for callers who see everything.
 func (s Services) task(record task.Record) verbs.Task {
+	return s.render(record, s.Tasks.Tabs(record.ID))
+}
+
+func (s Services) render(record task.Record, tabs []*tab.Tab) verbs.Task {
 	project, _ := s.Projects.Get(record.Project)
 	out := verbs.Task{
 		ID: string(record.ID), Name: record.Name, Project: string(record.Project), ProjectName: project.Name,
 		Branch: record.Branch, Base: string(record.Base), Path: record.Dir, Agent: record.Agent,
 		Cage: record.Mode.String(), MCP: record.MCP, Live: !record.OwnCheckout, Archived: record.Stage == task.Archived,
-		State: "none", Signal: "none", Creator: string(record.Creator),
+		Hosts: record.Hosts.Items(), Read: record.Read.Items(), Write: record.Write.Items(), Env: record.Env.Items(),
+		State: "none", Signal: "none", Trouble: record.Trouble, Creator: string(record.Creator),
 		Created: record.Created.Format(time.RFC3339), Tabs: []verbs.Tab{},
 	}
+	if note := s.Tasks.GitNote(record.ID); out.Trouble == "" {
+		out.Trouble = note
+	}
+	for _, id := range record.Projects {
+		out.Projects = append(out.Projects, string(id))
+	}
 	main := -1
-	for i, open := range s.Tasks.Tabs(record.ID) {
+	for i, open := range tabs {
 		info := open.Info()
 		out.Tabs = append(out.Tabs, renderTab(info))
 		if main < 0 || !info.Shell && out.Tabs[main].Agent == "shell" {

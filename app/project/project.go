@@ -16,6 +16,7 @@ import (
 	"termic/app/store"
 	"termic/registry/ident"
 	"termic/registry/refusal"
+	"termic/sandbox/capability"
 )
 
 // Project is a registered repository.
@@ -26,6 +27,21 @@ type Project struct {
 	Root      string    `json:"root"`
 	CommonDir string    `json:"common_dir"`
 	Added     time.Time `json:"added"`
+	// Defaults are what new tasks of the project get unless told otherwise.
+	Defaults Defaults `json:"defaults,omitzero"`
+}
+
+// Defaults are the person's choice for the cages of a project's tasks. The zero value chooses nothing.
+type Defaults struct {
+	Mode     capability.Mode  `json:"mode,omitzero"`
+	MCP      bool             `json:"mcp,omitzero"`
+	Projects []ident.Project  `json:"projects,omitempty"`
+	Hosts    capability.Hosts `json:"hosts,omitzero"`
+	Read     capability.Paths `json:"read,omitzero"`
+	Write    capability.Paths `json:"write,omitzero"`
+	Env      capability.Names `json:"env,omitzero"`
+	// IsolatedHistory gives each caged task a store with the history of its base only.
+	IsolatedHistory bool `json:"isolated_history,omitzero"`
 }
 
 var file = store.Define[[]Project]("projects", 1)
@@ -112,7 +128,7 @@ func (p *Projects) Add(ctx context.Context, path, name string) (Project, error) 
 			return Project{}, refusal.New(refusal.Conflict, "there is a project "+other.Name+" already", "give this one another name")
 		}
 	}
-	project := Project{ident.NewProject(), name, repo.Root, repo.CommonDir, time.Now().UTC()}
+	project := Project{ID: ident.NewProject(), Name: name, Root: repo.Root, CommonDir: repo.CommonDir, Added: time.Now().UTC()}
 	list := append(slices.Clone(p.list), project)
 	if err := file.Save(p.store, list); err != nil {
 		return Project{}, fmt.Errorf("add project: %w", err)
@@ -134,6 +150,25 @@ func nameOf(root string) string {
 		return "project"
 	}
 	return name
+}
+
+// Change changes what new tasks of a project get, on disk first. Tasks that there are keep what they have.
+func (p *Projects) Change(id ident.Project, change func(*Defaults) error) (Project, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	list := slices.Clone(p.list)
+	i := slices.IndexFunc(list, func(q Project) bool { return q.ID == id })
+	if i < 0 {
+		return Project{}, refusal.New(refusal.NotFound, "no such project", "see: termic project list")
+	}
+	if err := change(&list[i].Defaults); err != nil {
+		return Project{}, err
+	}
+	if err := file.Save(p.store, list); err != nil {
+		return Project{}, fmt.Errorf("change project: %w", err)
+	}
+	p.list = list
+	return list[i], nil
 }
 
 // Remove forgets a project; nothing in the repository changes. unless is asked, with the list locked, whether

@@ -70,7 +70,7 @@ func (s *Session) settle(limit time.Duration, sig unix.Signal) (alive []int, err
 func (s *Session) signal(sig unix.Signal) (alive []int, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.reaped {
+	if s.reaped || s.pid == 0 { // 0: a guest that ended before anyone could learn its id
 		return nil, nil
 	}
 	alive, err = members(s.pid)
@@ -79,6 +79,9 @@ func (s *Session) signal(sig unix.Signal) (alive []int, err error) {
 	}
 	if sig == 0 || len(alive) == 0 {
 		return alive, nil
+	}
+	if s.guest != nil {
+		return alive, s.signalGuest(sig)
 	}
 	send := func(pid int) {
 		// ESRCH: it ended by itself. EPERM: a set-uid program; it stays in the list of those alive, and is reported.

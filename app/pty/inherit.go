@@ -9,6 +9,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// CloseOnExec keeps the descriptors above 2 that are open now from programs that are started without a terminal. Start does it
+// for those that get one.
+func CloseOnExec() error { return closeOnExec() }
+
 // markAll sets close-on-exec on every descriptor above 2 that dir lists (/proc/self/fd or /dev/fd).
 func markAll(dir string) error {
 	d, err := os.Open(dir)

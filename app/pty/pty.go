@@ -20,11 +20,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Smallest terminal that is ever set. A shell in fewer columns wraps its prompt on every key and cannot be repaired by
-// widening it again.
+// Smallest terminal that is ever set. A view that is hidden or collapsed computes a size of a few columns; a program that is told
+// so lays out everything it has printed anew, for good (asheshgoplani/agent-deck#1157: two columns). No person works in fewer
+// than these.
 const (
-	MinCols = 2
-	MinRows = 1
+	MinCols = 10
+	MinRows = 2
 )
 
 // Size of a terminal, in character cells.

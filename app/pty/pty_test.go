@@ -2,6 +2,7 @@ package pty
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -31,7 +32,8 @@ func TestStartRefuses(t *testing.T) {
 		want func(error) bool
 	}{
 		"a size of zero":                         {sh("true"), Size{}, isSize},
-		"a single column":                        {sh("true"), Size{Cols: 1, Rows: 24}, isSize},
+		"a column too few":                       {sh("true"), Size{Cols: MinCols - 1, Rows: MinRows}, isSize},
+		"a row too few":                          {sh("true"), Size{Cols: MinCols, Rows: MinRows - 1}, isSize},
 		"no row":                                 {sh("true"), Size{Cols: 80}, isSize},
 		"a path that names no file":              {exec.Command("/nonexistent/agent"), size80, is(exec.ErrNotFound)},
 		"a name that is in no directory of PATH": {exec.Command("no-such-agent"), size80, is(exec.ErrNotFound)},
@@ -59,7 +61,7 @@ func TestStartRefuses(t *testing.T) {
 
 func TestSmallestSizeStarts(t *testing.T) {
 	c := start(t, sh("stty size"), Size{Cols: MinCols, Rows: MinRows})
-	c.expect(t, "1 2\r\n")
+	c.expect(t, fmt.Sprintf("%d %d\r\n", MinRows, MinCols))
 	if got := c.Wait(); got != (ExitStatus{}) {
 		t.Errorf("ended with %+v", got)
 	}

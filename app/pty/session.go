@@ -21,7 +21,8 @@ var (
 
 // Session is a process on its terminal.
 type Session struct {
-	cmd    *exec.Cmd
+	cmd    *exec.Cmd // nil for a guest
+	guest  Guest     // nil for a process of ours
 	master *os.File
 	name   string
 	pid    int
@@ -56,7 +57,7 @@ func newSession(cmd *exec.Cmd, master *os.File, name string) *Session {
 }
 
 // Pid is the process id, which is also the id of its process group and of its session. The system gives it to no other
-// process before Close.
+// process before Close, but that of a guest.
 func (s *Session) Pid() int { return s.pid }
 
 // Name is the path of the terminal's device.

@@ -41,7 +41,7 @@ func TestResizeIsSeenAtOnce(t *testing.T) {
 
 func TestResizeRefusesAndKeepsTheSize(t *testing.T) {
 	c := start(t, sh(`read x; stty size`), size80)
-	for _, size := range []Size{{}, {Cols: 1, Rows: 24}, {Cols: 80, Rows: 0}} {
+	for _, size := range []Size{{}, {Cols: MinCols - 1, Rows: 24}, {Cols: 80, Rows: MinRows - 1}} {
 		var refused *SizeError
 		if err := c.Resize(size); !errors.As(err, &refused) || refused.Size != size {
 			t.Errorf("%v: %v", size, err)

@@ -3,6 +3,7 @@ package screen
 import (
 	"bytes"
 	"fmt"
+	"os"
 	"runtime"
 	"strings"
 	"testing"
@@ -125,4 +126,25 @@ func heap() uint64 {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return m.HeapAlloc
+}
+
+// BenchmarkGiven writes the file that TERMIC_BENCH_TEXT names, as `make bench` does with each of its peers.
+func BenchmarkGiven(b *testing.B) {
+	name := os.Getenv("TERMIC_BENCH_TEXT")
+	if name == "" {
+		b.Skip("needs TERMIC_BENCH_TEXT, a file")
+	}
+	text, err := os.ReadFile(name)
+	if err != nil {
+		b.Fatal(err)
+	}
+	s := New(Options{Cols: 120, Rows: 40})
+	b.SetBytes(int64(len(text)))
+	for b.Loop() {
+		for rest := text; len(rest) > 0; {
+			n := min(64<<10, len(rest))
+			write(s, rest[:n])
+			rest = rest[n:]
+		}
+	}
 }

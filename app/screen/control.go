@@ -127,10 +127,13 @@ func (s *Screen) escPlain(final byte) {
 	}
 }
 
-// align is DECALN: a screen full of E.
+// align is DECALN: a screen full of E, in the colours of the pen, but not underlined.
 func (s *Screen) align() {
+	st := s.pen
+	st.attr &^= underMask
+	st.extra = 0
 	for y := range s.buf.rows {
-		fill(s.buf.rows[y].cells, cell{ch: 'E', style: s.pen})
+		fill(s.buf.rows[y].cells, cell{ch: 'E', style: st})
 		s.buf.rows[y].cont = false
 	}
 	s.moveTo(0, 0)

@@ -16,11 +16,11 @@ func (s *Screen) erase(y, from, to int, selective bool) {
 			}
 		}
 	}
-	r.mend(from)
-	r.mend(to)
+	r.mend(from, s.blank())
+	r.mend(to, s.blank())
 	if selective { // guarded and other cells may alternate
 		for x := from + 1; x < to; x++ {
-			r.mend(x)
+			r.mend(x, s.blank())
 		}
 	}
 	s.settle(y)
@@ -87,8 +87,8 @@ func (s *Screen) eraseChars(n int) {
 // insert moves the cells from x on n to the right; those that leave are lost.
 func (r *row) insert(x, n int, blank cell) {
 	n = min(n, len(r.cells)-x)
-	r.split(x)
-	r.split(len(r.cells) - n)
+	r.split(x, blank)
+	r.split(len(r.cells)-n, blank)
 	copy(r.cells[x+n:], r.cells[x:])
 	fill(r.cells[x:x+n], blank)
 }
@@ -96,8 +96,8 @@ func (r *row) insert(x, n int, blank cell) {
 // remove takes n cells out at x; blank ones come in at the end.
 func (r *row) remove(x, n int, blank cell) {
 	n = min(n, len(r.cells)-x)
-	r.split(x)
-	r.split(x + n)
+	r.split(x, blank)
+	r.split(x+n, blank)
 	copy(r.cells[x:], r.cells[x+n:])
 	fill(r.cells[len(r.cells)-n:], blank)
 }

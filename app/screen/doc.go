@@ -5,10 +5,11 @@
 // it.
 //
 // Where terminals differ it does what xterm.js 6.0.0 does, since that is what the person sees, but for these (looked at on
-// 2026-11-29; what a VT220 or xterm does is in brackets):
+// 2026-11-29; what a VT220 or xterm does is in brackets). testdata/differences.json has an input for each and what all three
+// make of it; docs/terminals.md is for people:
 //
-//   - Grapheme clusters are one character, emoji sequences two cells wide. xterm.js needs addon-unicode-graphemes for that
-//     [xterm counts each rune].
+//   - Grapheme clusters are one character, emoji sequences two cells wide. xterm.js has that in addon-unicode-graphemes alone,
+//     whose 0.4.0 gives every character beyond the first plane one cell [xterm counts each rune].
 //   - Tab stops are the terminal's [so are xterm's]; xterm.js has a set for each of the two screens.
 //   - A mark with no letter before it is dropped; in xterm.js it takes the cell and is overwritten or stays.
 //   - DECRC brings all charsets back [so does xterm]; xterm.js only the one in use.
@@ -21,6 +22,7 @@
 //   - Resizing lays out the cursor's own line, too, and keeps what is below the cursor; xterm.js cuts both.
 //   - No OSC sets a colour of the palette, and OSC 4, 12 and 104 are ignored: colours are the window's.
 //
-// With xterm.js and not with xterm: erasing to the right of a full row erases nothing [xterm: the last cell]; there are no left
+// With xterm.js and not with xterm: a soft reset (DECSTR) ends bracketed paste and focus reports; NEL written as UTF-8 is a
+// control; erasing to the right of a full row erases nothing [xterm: the last cell]; there are no left
 // and right margins (DECLRMM); bytes that are not UTF-8 are dropped [xterm shows U+FFFD]; SU does not feed the scrollback.
 package screen

@@ -43,28 +43,26 @@ func fill(cells []cell, with cell) {
 	}
 }
 
-// mend removes the half of a wide character whose other half is gone, on both sides of the border before column x. It tells
+// mend makes blank the half of a wide character whose other half is gone, on both sides of the border before column x. It tells
 // whether there was one.
-func (r *row) mend(x int) bool {
+func (r *row) mend(x int, blank cell) bool {
 	lead := x > 0 && r.cells[x-1].attr&wide != 0
 	rest := x < len(r.cells) && r.cells[x].attr&spacer != 0
 	switch {
 	case lead == rest:
 		return false
 	case lead:
-		r.cells[x-1] = cell{style: style{bg: r.cells[x-1].bg}}
+		r.cells[x-1] = blank
 	default:
-		r.cells[x] = cell{style: style{bg: r.cells[x].bg}}
+		r.cells[x] = blank
 	}
 	return true
 }
 
 // split empties a wide character that lies across the border before column x.
-func (r *row) split(x int) {
+func (r *row) split(x int, blank cell) {
 	if x > 0 && x < len(r.cells) && r.cells[x].attr&spacer != 0 {
-		for i := x - 1; i <= x; i++ {
-			r.cells[i] = cell{style: style{bg: r.cells[i].bg}}
-		}
+		r.cells[x-1], r.cells[x] = blank, blank
 	}
 }
 

@@ -152,6 +152,7 @@ func (s *Screen) softReset() {
 	m := &s.modes
 	m.CursorVisible, m.Autowrap = true, true
 	m.Insert, m.Origin, m.AppCursorKeys, m.AppKeypad = false, false, false, false
+	m.BracketedPaste, m.FocusEvents, m.Sync = false, false, false
 	s.buf.top, s.buf.bottom = 0, s.rows-1
 	s.pen, s.link, s.under = style{}, "", 0
 	s.sets = charsets{}

@@ -71,19 +71,6 @@ func (s *Screen) popTitle() {
 	}
 }
 
-// setLink is OSC 8: "parameters;URI", an empty URI ends the link.
-func (s *Screen) setLink(text string) {
-	_, uri, ok := strings.Cut(text, ";")
-	if !ok {
-		return
-	}
-	s.link = ""
-	if uri != "" && len(text) <= maxLink && clean(text, maxLink) == text {
-		s.link = text
-	}
-	s.decorate()
-}
-
 // osc9 is ConEmu's family of commands, of which 4 is progress, or a notification.
 func (s *Screen) osc9(text string) {
 	command, rest, _ := strings.Cut(text, ";")

@@ -25,9 +25,9 @@ func (s *Screen) printASCII(b []byte) {
 		for i, c := range b[:n] {
 			cells[i] = cell{ch: uint32(c), style: s.pen}
 		}
-		broken := r.mend(s.x)
+		broken := r.mend(s.x, s.blank())
 		s.x += n
-		if r.mend(s.x) || broken {
+		if r.mend(s.x, s.blank()) || broken {
 			s.settle(s.y)
 		}
 		b = b[n:]
@@ -72,7 +72,7 @@ func (s *Screen) put(ch uint32, w int) {
 func (s *Screen) leave(x int) {
 	r := &s.buf.rows[s.y]
 	fill(r.cells[x:], s.blank())
-	r.mend(x)
+	r.mend(x, s.blank())
 	s.settle(s.y)
 }
 
@@ -90,9 +90,9 @@ func (s *Screen) place(ch uint32, w int, st style) {
 		st.attr |= spacer
 		r.cells[s.x+1] = cell{style: st}
 	}
-	broken = r.mend(s.x) || broken
+	broken = r.mend(s.x, s.blank()) || broken
 	s.x += w
-	if r.mend(s.x) || broken {
+	if r.mend(s.x, s.blank()) || broken {
 		s.settle(s.y)
 	}
 }
@@ -154,7 +154,7 @@ func (s *Screen) repeat(n int) {
 	if ch == 0 {
 		return
 	}
-	if full := s.cols * s.rows; n > full { // what fills the screen again and again is left out, the column is kept
+	if full := max(s.cols*s.rows, 4096); n > full { // what fills the screen again and again is left out, the column is kept
 		n = full + (n-full)%(s.cols/w)
 	}
 	for range n {

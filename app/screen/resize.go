@@ -47,7 +47,7 @@ func (b *buffer) resize(cols, rows, y int) (moved int) {
 	next := newBuffer(cols, rows)
 	for i := range min(len(old), rows) {
 		copy(next.rows[i].cells, old[i].cells)
-		next.rows[i].mend(cols)
+		next.rows[i].mend(cols, cell{})
 		next.rows[i].cont = old[i].cont && i > 0 && cols == len(old[i].cells)
 	}
 	b.rows = next.rows

@@ -109,7 +109,7 @@ func New(o Options) *Screen {
 	return s
 }
 
-// reset is RIS: everything but the size and the options.
+// reset is RIS: everything but the size, the options and the title, which is not the screen's to take away.
 func (s *Screen) reset() {
 	s.main = newBuffer(s.cols, s.rows)
 	s.alt = buffer{}
@@ -121,7 +121,6 @@ func (s *Screen) reset() {
 	s.shape = 0
 	s.tabs = defaultTabs(nil, s.cols)
 	s.titles = nil
-	s.setTitle("")
 	s.history.clear()
 	s.history.budget = historyBudget(s.history.limit, s.cols)
 	s.extras = extras{}

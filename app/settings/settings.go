@@ -15,6 +15,7 @@ import (
 const (
 	MCPEnabled   = "mcp.enabled"
 	MCPPort      = "mcp.port"
+	MCPOlder     = "mcp.older_clients"
 	DefaultAgent = "agents.default"
 	CheckoutsDir = "checkouts.dir"
 	Scrollback   = "terminal.scrollback"
@@ -23,6 +24,7 @@ const (
 	Theme        = "appearance.theme"
 	Contrast     = "appearance.contrast"
 	Shortcuts    = "shortcuts"
+	Environment  = "terminal.environment"
 )
 
 // Setting is one setting: what it is called, what it does, and which values it takes.
@@ -36,8 +38,10 @@ type Setting struct {
 var all = []Setting{
 	{MCPEnabled, "false", "serve the control plane over MCP on a loopback port", isBool},
 	{MCPPort, "0", "port of the endpoint; 0: the one that it had last, or a free one the first time. A port that is taken is never replaced by another by itself, since clients would take their tokens to whoever holds the old one", isPort},
+	{MCPOlder, "false", "serve clients that speak only MCP 2025-11-25 or 2025-06-18 too; without it they are told which revision to use", isBool},
 	{DefaultAgent, "claude", "agent that new tasks start unless told otherwise", notEmpty},
 	{CheckoutsDir, "", "directory of new tasks' checkouts; empty: beside the data directory", isDir},
+	{Environment, "auto", "what new tabs start from: login (what your login shell's files make), own (what the app was started with), auto (login in the window, own with termic serve). Setting it asks the login shell again", isEnvironment},
 	{Scrollback, "10000", "lines kept above the screen of each new tab", isScrollback},
 	{FontSize, "13", "size of the window's terminal text, in pixels: 9 to 32", isFontSize},
 	{ScreenReader, "false", "let a screen reader follow the window's terminals", isBool},
@@ -146,6 +150,13 @@ func isPort(value string) error {
 	// Ports below 1024 need rights that the app must not have.
 	if n, err := strconv.Atoi(value); err != nil || n != 0 && (n < 1024 || n > 65535) {
 		return fmt.Errorf("is 0 or a port from 1024 to 65535")
+	}
+	return nil
+}
+
+func isEnvironment(value string) error {
+	if value != "auto" && value != "login" && value != "own" {
+		return fmt.Errorf("is auto, login or own")
 	}
 	return nil
 }

@@ -37,13 +37,14 @@ const echoTimeout = 5 * time.Second
 // text is one prompt that waits to be delivered.
 type text struct {
 	clean string
-	// gone is closed when the sender's grant has ended; nil when it cannot.
-	gone <-chan struct{}
+	// still says whether the sender may send it to this tab now; nil when nothing can change that.
+	still func() error
 }
 
 // Send hands text to the program as one prompt: at once when it is settled (delivered is then true), else as
-// soon as it is. gone is closed when the sender may no longer send; a text that still waits is then dropped.
-func (t *Tab) Send(ctx context.Context, raw string, gone <-chan struct{}) (delivered bool, err error) {
+// soon as it is. still is asked just before the text is typed, whenever that is: an error is why the sender may
+// not send it any more. A text that has waited is then dropped, and counted in Info. A nil still always may.
+func (t *Tab) Send(ctx context.Context, raw string, still func() error) (delivered bool, err error) {
 	clean := Clean(raw)
 	if limit := t.spec.Agent.Paste.MaxBytes; limit > 0 && len(clean) > limit {
 		return false, ErrTooLong
@@ -51,12 +52,23 @@ func (t *Tab) Send(ctx context.Context, raw string, gone <-chan struct{}) (deliv
 	if clean == "" {
 		return false, ErrEmpty
 	}
-	next := text{clean, gone}
+	next := text{clean, still}
 	now, err := t.claim(next)
 	if err != nil || !now {
 		return false, err
 	}
+	if err := next.may(); err != nil {
+		_ = t.finish(nil) // the tab is as it was: nothing was typed
+		return false, err
+	}
 	return true, t.finish(t.deliver(ctx, next))
+}
+
+func (next text) may() error {
+	if next.still == nil {
+		return nil
+	}
+	return next.still()
 }
 
 // claim queues the text, or makes the caller its deliverer when the program is ready for it.
@@ -215,9 +227,7 @@ func (t *Tab) pump() {
 		next, ok := t.dequeue()
 		t.mu.Unlock()
 		if ok {
-			if err := t.finish(t.deliver(context.Background(), next)); err != nil {
-				t.log("queued text not delivered", "tab", t.spec.ID, "cause", err)
-			}
+			t.deliverQueued(next)
 			continue
 		}
 		select {
@@ -228,24 +238,30 @@ func (t *Tab) pump() {
 	}
 }
 
-// dequeue takes the next text whose sender may still send, when the program is ready; t.mu is held.
+// deliverQueued delivers a text that has waited, if its sender may still send it. The question is asked without
+// t.mu, which whoever answers it may take.
+func (t *Tab) deliverQueued(next text) {
+	if err := next.may(); err != nil {
+		t.log("queued text dropped: its sender may no longer send it", "tab", t.spec.ID, "cause", err)
+		t.mu.Lock()
+		t.dropped++
+		t.mu.Unlock()
+		_ = t.finish(nil)
+		return
+	}
+	if err := t.finish(t.deliver(context.Background(), next)); err != nil {
+		t.log("queued text not delivered", "tab", t.spec.ID, "cause", err)
+	}
+}
+
+// dequeue takes the next text when the program is ready for it; t.mu is held.
 func (t *Tab) dequeue() (text, bool) {
 	settled, _, _ := t.machine.Settled()
-	if !settled || t.busy {
+	if !settled || t.busy || len(t.queue) == 0 {
 		return text{}, false
 	}
-	for len(t.queue) > 0 {
-		next := t.queue[0]
-		t.queue = t.queue[1:]
-		select {
-		case <-next.gone: // never for a nil channel
-			t.log("queued text dropped: its sender's grant has ended", "tab", t.spec.ID)
-			t.broadcast()
-			continue
-		default:
-		}
-		t.busy = true
-		return next, true
-	}
-	return text{}, false
+	next := t.queue[0]
+	t.queue = t.queue[1:]
+	t.busy = true
+	return next, true
 }

@@ -25,6 +25,7 @@ func (t *Tab) run() {
 		defer close(read)
 		buffer := make([]byte, readSize)
 		for {
+			t.pace()
 			n, err := t.session.Read(buffer)
 			if n > 0 {
 				t.take(buffer[:n])
@@ -35,6 +36,7 @@ func (t *Tab) run() {
 		}
 	}()
 	status := t.session.Wait()
+	t.unpace()
 	select {
 	case <-read:
 	case <-time.After(drain):

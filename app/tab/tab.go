@@ -29,6 +29,9 @@ type Spec struct {
 	Env  []string
 	Dir  string
 	Size pty.Size
+	// Start puts the program on a terminal in the task's cage. Nil starts it outside any: whoever makes a Spec says
+	// which, and a cage that fails is an error, never the other way.
+	Start func(Spec) (*pty.Session, error)
 	// Scrollback is how many lines above the screen are kept.
 	Scrollback int
 	// Version is what the terminal says of itself to programs that ask.
@@ -38,6 +41,10 @@ type Spec struct {
 	// Changed, when set, is called when the state or the queue changed. The tab is locked meanwhile: it must
 	// neither block nor ask the tab.
 	Changed func()
+	// Opener is the task whose token opened it; empty when the person or an outside client did.
+	Opener ident.Task
+	// Outside tells that its program is in no cage, although its task has one.
+	Outside bool
 }
 
 // Info is a tab at one moment.
@@ -50,11 +57,16 @@ type Info struct {
 	Signal settle.Signal
 	Since  time.Time
 	Queued int
-	Title  string
+	// Dropped counts the queued texts that were not delivered because their sender might no longer send.
+	Dropped int
+	Title   string
 	// Guess tells that the state is inferred from something that was not made to carry one.
 	Guess bool
 	// Exit is how the process ended; its zero value while it runs.
 	Exit pty.ExitStatus
+	// Opener and Outside are as in Spec.
+	Opener  ident.Task
+	Outside bool
 }
 
 // Tab is a running (or ended) terminal. It is safe for concurrent use.
@@ -73,8 +85,10 @@ type Tab struct {
 	tick     *time.Timer
 	changed  chan struct{} // closed and replaced when the state, the queue or the failure changes
 	watchers map[*Watcher]struct{}
+	pacer    *pacer
 	queue    []text
 	busy     bool   // a text is being delivered
+	dropped  int    // texts that waited and were not delivered
 	seq      uint64 // deliveries begun
 	output   uint64 // bytes read so far
 	prompts  bool   // the shell has shown that it switches bracketed paste on at its prompt
@@ -90,12 +104,15 @@ const maxReplies = 64
 
 // Open starts the program of spec on a terminal of its own.
 func Open(spec Spec, log func(msg string, args ...any)) (*Tab, error) {
-	cmd := &exec.Cmd{Path: spec.Argv[0], Args: spec.Argv, Env: spec.Env, Dir: spec.Dir}
+	if spec.Start == nil {
+		spec.Start = startOutside
+	}
 	t := &Tab{
 		spec: spec, log: log,
 		machine:  settle.New(spec.Agent.Settle),
 		changed:  make(chan struct{}),
 		watchers: map[*Watcher]struct{}{},
+		pacer:    newPacer(),
 		replies:  make(chan []byte, maxReplies),
 		ended:    make(chan struct{}),
 	}
@@ -105,7 +122,7 @@ func Open(spec Spec, log func(msg string, args ...any)) (*Tab, error) {
 	})
 	t.tick = time.AfterFunc(time.Hour, t.onTick)
 	t.tick.Stop()
-	session, err := pty.Start(cmd, spec.Size)
+	session, err := spec.Start(spec)
 	if err != nil {
 		return nil, fmt.Errorf("open tab: %w", err)
 	}
@@ -123,6 +140,14 @@ func Open(spec Spec, log func(msg string, args ...any)) (*Tab, error) {
 	return t, nil
 }
 
+// startOutside runs the program as the person's own shell would.
+func startOutside(spec Spec) (*pty.Session, error) {
+	return pty.Start(&exec.Cmd{Path: spec.Argv[0], Args: spec.Argv, Env: spec.Env, Dir: spec.Dir}, spec.Size)
+}
+
+// Pid returns the process id of the tab's program, which is also the id of its session; 0 when it is not known.
+func (t *Tab) Pid() int { return t.session.Pid() }
+
 // ID returns the tab's id.
 func (t *Tab) ID() ident.Tab { return t.spec.ID }
 
@@ -138,6 +163,7 @@ func (t *Tab) Info() Info {
 	return Info{
 		ID: t.spec.ID, Name: t.spec.Name, Agent: t.spec.Agent.ID, Shell: t.spec.Agent.Shell,
 		State: state, Signal: signal, Since: since, Guess: signal.Guess() || t.blind(signal), Queued: queued, Title: t.screen.Title(), Exit: t.exit,
+		Dropped: t.dropped, Opener: t.spec.Opener, Outside: t.spec.Outside,
 	}
 }
 

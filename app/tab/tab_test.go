@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -172,21 +173,40 @@ func TestTextsForABusyAgentAreQueuedInOrder(t *testing.T) {
 	}
 }
 
-func TestAQueuedTextIsDroppedWhenItsSendersGrantEnds(t *testing.T) {
+// TestATextIsDeliveredOnlyIfItsSenderStillMay: the question is put when the text is about to be typed, not when it
+// was accepted.
+func TestATextIsDeliveredOnlyIfItsSenderStillMay(t *testing.T) {
 	tab := scripted(t)
 	wait(t, tab, Idle)
 	send(t, tab, "work 500ms")
-	gone := make(chan struct{})
-	if _, err := tab.Send(t.Context(), "say from the revoked", gone); err != nil {
-		t.Fatal(err)
+	var revoked atomic.Bool
+	still := func() error {
+		tab.Info() // whoever answers may look at the tab
+		if revoked.Load() {
+			return errors.New("revoked")
+		}
+		return nil
 	}
-	if _, err := tab.Send(t.Context(), "say from the other", make(chan struct{})); err != nil {
-		t.Fatal(err)
+	for text, may := range map[string]func() error{"say from the revoked": still, "say from the other": func() error { return nil }} {
+		if _, err := tab.Send(t.Context(), text, may); err != nil {
+			t.Fatal(err)
+		}
 	}
-	close(gone)
+	revoked.Store(true)
 	wait(t, tab, Done)
 	text, _ := tab.Log(1000)
 	if strings.Contains(text, "from the revoked") || !strings.Contains(text, "from the other") {
+		t.Errorf("screen:\n%s", text)
+	}
+	if n := tab.Info().Dropped; n != 1 {
+		t.Errorf("%d are said to be dropped", n)
+	}
+	if _, err := tab.Send(t.Context(), "say at once", still); err == nil {
+		t.Error("delivered at once, although its sender may not send")
+	}
+	send(t, tab, "say afterwards") // the tab is free again
+	wait(t, tab, Done)
+	if text, _ := tab.Log(1000); strings.Contains(text, "at once") || !strings.Contains(text, "afterwards") {
 		t.Errorf("screen:\n%s", text)
 	}
 }

@@ -23,6 +23,10 @@ type Watcher struct {
 	pending []byte
 	resync  bool
 	closed  bool
+	paced   bool          // the terminal waits for it
+	holds   bool          // it is what the terminal waits for
+	asleep  bool          // it was waited for in vain
+	unacked int           // bytes that Next returned and Ack has not named
 	ready   chan struct{} // holds one token when there is something to get
 }
 
@@ -45,6 +49,7 @@ func (w *Watcher) feed(p []byte) {
 		w.pending, w.resync = nil, true
 	default:
 		w.pending = append(w.pending, p...)
+		w.hold()
 	}
 	w.wake()
 }
@@ -80,15 +85,24 @@ func (w *Watcher) get() ([]byte, error) {
 		return nil, io.EOF
 	case w.resync:
 		w.resync = false
-		return slices.Concat([]byte(clear), t.screen.Snapshot()), nil
+		return w.gives(slices.Concat([]byte(clear), t.screen.Snapshot())), nil
 	case len(w.pending) > 0:
 		p := w.pending
 		w.pending = nil
-		return p, nil
+		return w.gives(p), nil
 	case t.hasEnded():
 		return nil, io.EOF
 	}
 	return nil, nil
+}
+
+// gives counts what is handed out; tab.mu is held.
+func (w *Watcher) gives(p []byte) []byte {
+	if w.paced {
+		w.unacked += len(p)
+		w.hold()
+	}
+	return p
 }
 
 // hasEnded tells whether the last output was read; t.mu is held.
@@ -102,6 +116,7 @@ func (w *Watcher) Close() {
 	w.tab.mu.Lock()
 	defer w.tab.mu.Unlock()
 	w.closed = true
+	w.release(false)
 	delete(w.tab.watchers, w)
 	w.wake()
 }

@@ -43,12 +43,12 @@ func (s *Tasks) Archive(ctx context.Context, id ident.Task, force bool) (Record,
 	if _, err := s.keep(ctx, repo, record); err != nil && !errors.Is(err, git.ErrBusy) {
 		return Record{}, err
 	}
-	s.end(t)
+	own, trouble := s.endKept(ctx, t, record)
 	kept, err := s.keep(ctx, repo, record)
 	if err != nil {
 		return Record{}, err
 	}
-	if _, err = s.save(t, func(r *Record) { r.Stage, r.Archived = Archiving, &kept }); err != nil {
+	if _, err = s.save(t, func(r *Record) { r.Stage, r.Archived, r.Kept = Archiving, &kept, own }); err != nil {
 		return Record{}, err
 	}
 	if err := repo.RemoveArchived(ctx, kept); err != nil {
@@ -57,13 +57,45 @@ func (s *Tasks) Archive(ctx context.Context, id ident.Task, force bool) (Record,
 		}
 		return Record{}, err
 	}
-	return s.save(t, func(r *Record) { r.Stage, r.Trouble = Archived, "" })
+	return s.archived(t, trouble)
 }
 
-// end takes a task's token and ends its tabs.
+// archived is the last step of archiving: the task's own git goes when all of it is kept.
+func (s *Tasks) archived(t *task, trouble string) (Record, error) {
+	if trouble == "" {
+		if err := s.removeView(t.record.ID); err != nil {
+			return Record{}, err
+		}
+	}
+	if err := s.State.Archive(t.record.ID); err != nil { // what is left takes room, and nothing else
+		s.Log.Error("state of an archived task's agents not removed", "task", t.record.ID, "cause", err)
+	}
+	return s.save(t, func(r *Record) { r.Stage, r.Trouble = Archived, trouble })
+}
+
+// endKept takes everything of the task's own git over and ends its tabs and its cage. What could not be taken over whole
+// stays where it is, and is said.
+func (s *Tasks) endKept(ctx context.Context, t *task, record Record) (own *KeptGit, trouble string) {
+	s.Credentials.Revoke(record.ID)
+	s.closeTabs(t)
+	own, _, err := s.keepGit(ctx, t)
+	s.end(t)
+	if err == nil && own != nil && !s.provedKept(record, own) {
+		err = errUnproved
+	}
+	if err != nil {
+		s.Log.Warn("a task's own git was not taken over whole", "task", record.ID, "cause", err)
+		return nil, unproved(err)
+	}
+	return own, ""
+}
+
+// end takes a task's token and ends its tabs and its cage.
 func (s *Tasks) end(t *task) {
 	s.Credentials.Revoke(t.record.ID)
 	s.closeTabs(t)
+	s.cageEnds(t)
+	s.killCage(t)
 }
 
 // working names the tabs whose agents have not settled.
@@ -103,11 +135,12 @@ func (s *Tasks) Restore(ctx context.Context, id ident.Task) (Record, error) {
 		return Record{}, refusal.New(refusal.Conflict, "the task is not archived", "")
 	}
 	s.mu.RLock()
-	taken := s.taken(record.Project, record.Name, id)
+	taken := s.taken(record, record.Name)
 	s.mu.RUnlock()
 	if taken {
 		return Record{}, nameTaken(record.Name)
 	}
+	s.Credentials.Allow(id)
 	if !record.OwnCheckout {
 		return s.save(t, func(r *Record) { r.Stage = Live })
 	}
@@ -118,13 +151,31 @@ func (s *Tasks) Restore(ctx context.Context, id ident.Task) (Record, error) {
 	if _, err := s.save(t, func(r *Record) { r.Stage = Restoring }); err != nil {
 		return Record{}, err
 	}
-	if err := repo.Restore(ctx, git.RestoreOptions{Archived: *record.Archived, Dir: record.Dir, Reason: "termic task " + string(id)}); err != nil {
+	if err := s.restore(ctx, repo, record); err != nil {
 		if _, again := s.save(t, func(r *Record) { r.Stage = Archived }); again != nil {
 			s.Log.Error("task neither restored nor archived again", "task", id, "cause", again)
 		}
 		return Record{}, err
 	}
-	return s.save(t, func(r *Record) { r.Stage = Live })
+	trouble := ""
+	if record.Mode.Caged() {
+		if err := s.enterView(ctx, record); err != nil {
+			s.Log.Warn("a restored task has no git of its own yet", "task", id, "cause", err)
+			trouble = "the task's own git could not be made again: its cage will say why when it starts"
+		}
+	}
+	return s.save(t, func(r *Record) { r.Stage, r.Trouble = Live, trouble })
+}
+
+// restore brings the checkout back: without the person's filters when a cage may have committed to it.
+func (s *Tasks) restore(ctx context.Context, repo *git.Repo, record Record) error {
+	last, err := repo.Refs(ctx, "refs/termic/"+string(record.ID)+"/last")
+	if err != nil {
+		return err
+	}
+	return repo.Restore(ctx, git.RestoreOptions{
+		Archived: *record.Archived, Dir: record.Dir, Reason: "termic task " + string(record.ID), Plain: len(last) > 0,
+	})
 }
 
 // sweep removes what a crash left in the archive stores' scratch directories. Nobody else uses them: the data
@@ -173,7 +224,11 @@ func (s *Tasks) finishArchiving(ctx context.Context, t *task) error {
 	if err != nil && !errors.Is(err, git.ErrMainWorktree) {
 		return err
 	}
-	_, err = s.save(t, func(r *Record) { r.Stage = Archived })
+	trouble := ""
+	if dir, err := s.viewDir(t.record.ID); err != nil || exists(dir) && !s.provedKept(t.record, t.record.Kept) {
+		trouble = unproved(errUnproved)
+	}
+	_, err = s.archived(t, trouble)
 	return err
 }
 
@@ -184,6 +239,9 @@ func (s *Tasks) recoverCreating(ctx context.Context, t *task) error {
 	if record.OwnCheckout && record.Dir != "" {
 		repo, err := s.repo(ctx, record)
 		if err != nil {
+			return err
+		}
+		if err := s.dropView(ctx, repo, record.ID); err != nil {
 			return err
 		}
 		err = repo.RemoveWorktree(ctx, record.Dir)

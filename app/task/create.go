@@ -12,6 +12,7 @@ import (
 	"termic/app/agent"
 	"termic/app/git"
 	"termic/app/settings"
+	"termic/app/store"
 	"termic/registry/ident"
 	"termic/registry/refusal"
 	"termic/sandbox/capability"
@@ -26,11 +27,19 @@ type New struct {
 	Mode     capability.Mode
 	MCP      bool
 	Projects []ident.Project
+	Hosts    capability.Hosts
+	Read     capability.Paths
+	Write    capability.Paths
+	Env      capability.Names
 	Live     bool
 	Prompt   string
 	Creator  ident.Task
-	// Gone is closed when the sender of the prompt may no longer send.
-	Gone <-chan struct{}
+	// Scoped tells that Creator's agents hold a scoped token: the task gets a name in Creator's namespace, starts
+	// from what Creator may see, and counts against its budget.
+	Scoped bool
+	// Still says whether the caller may have the task now. It is asked when the task is entered, with Creator's
+	// life locked, and before a prompt is delivered.
+	Still func() error
 }
 
 // branchPrefix marks the branches that are ours.
@@ -43,7 +52,7 @@ func (s *Tasks) Create(ctx context.Context, want New) (record Record, delivered 
 	if err != nil {
 		return Record{}, false, err
 	}
-	t, err := s.reserve(want)
+	t, err := s.enter(want)
 	if err != nil {
 		return Record{}, false, err
 	}
@@ -70,9 +79,9 @@ func (s *Tasks) Create(ctx context.Context, want New) (record Record, delivered 
 	if record, err = s.save(t, func(r *Record) { r.Stage = Live }); err != nil {
 		return Record{}, false, undo(err)
 	}
-	_, delivered, err = s.openTab(t, definition, "", want.Prompt, want.Gone)
+	_, delivered, err = s.openTab(ctx, t, definition, tabWish{opener: want.Creator, prompt: want.Prompt, still: want.Still})
 	if err != nil {
-		s.Credentials.Revoke(record.ID)
+		s.end(t)
 		return Record{}, false, undo(err)
 	}
 	return record, delivered, nil
@@ -83,13 +92,50 @@ func (s *Tasks) admit(want *New) (agent.Definition, error) {
 	if err := ident.CheckName(want.Name); err != nil {
 		return agent.Definition{}, refusal.New(refusal.BadInput, err.Error(), "choose another name")
 	}
-	if want.Mode != capability.Off {
-		return agent.Definition{}, refusal.Newf(refusal.Unsupported, "create the task with cage off", "this version has no cage: mode %s cannot be enforced", want.Mode)
+	if err := s.admitCage(*want); err != nil {
+		return agent.Definition{}, err
 	}
 	if want.Agent == "" {
 		want.Agent = s.Settings.Get(settings.DefaultAgent)
 	}
-	return s.runnable(want.Agent)
+	definition, err := s.runnable(want.Agent)
+	if err == nil && want.Mode == capability.Enforce {
+		want.Hosts, err = s.withAgentHosts(want.Agent, want.Hosts)
+	}
+	return definition, err
+}
+
+// withAgentHosts adds what the agent itself must reach: it is part of what the task may touch, and compared with it.
+func (s *Tasks) withAgentHosts(id string, hosts capability.Hosts) (capability.Hosts, error) {
+	definition, err := s.Agents.Get(id)
+	if err != nil || hosts.All() {
+		return hosts, err
+	}
+	needs, err := s.State.Hosts(definition)
+	if err != nil {
+		return capability.Hosts{}, err
+	}
+	return capability.HostsOf(append(hosts.Items(), needs.Items()...)...)
+}
+
+// unlimited tells that nothing was asked for of a cage.
+func (want New) unlimited() bool {
+	return capability.Set{Network: want.Hosts, Read: want.Read, Write: want.Write, Env: want.Env}.Equal(capability.Set{})
+}
+
+// admitCage refuses a cage that this machine does not have, and limits that would limit nothing.
+func (s *Tasks) admitCage(want New) error {
+	switch {
+	case want.Mode.Caged() && want.Live:
+		return refusal.New(refusal.Conflict, "the project's own checkout cannot be caged: what an agent writes there runs outside at once", "leave live out, or choose cage off")
+	case want.Mode == capability.Off && want.MCP:
+		return refusal.New(refusal.BadInput, "a task without a cage has the control plane anyway", "leave mcp out, or choose a cage")
+	case !want.Mode.Caged() && !want.unlimited():
+		return refusal.New(refusal.BadInput, "hosts, paths and variables belong to a cage, and the task would have none", "leave them out, or choose a cage")
+	case want.Mode == capability.EnforceFS && len(want.Hosts.Items()) > 0:
+		return refusal.New(refusal.BadInput, "cage enforce-fs leaves the network open, so hosts would limit nothing", "leave them out, or choose enforce")
+	}
+	return s.Machine.Check(want.Mode)
 }
 
 // runnable returns an agent's definition when its program is there.
@@ -98,25 +144,53 @@ func (s *Tasks) runnable(id string) (agent.Definition, error) {
 	if err != nil {
 		return agent.Definition{}, err
 	}
-	if _, err := agent.Find(definition, agent.WhereIn(s.Environ)); err != nil {
+	if _, err := agent.Find(definition, agent.WhereIn(s.Environ())); err != nil {
 		return agent.Definition{}, refusal.Newf(refusal.NotFound, "install it, or choose another agent: termic agents",
 			"the program of agent %s was not found in PATH", id).Because(err)
 	}
 	return definition, nil
 }
 
-// reserve takes the name and locks the new task's life.
+// enter takes the new task in if its maker may still have it. The maker's life is locked meanwhile, so that its
+// cage, its token and its being there cannot change between the answer and the entry: whoever changes them
+// later finds the new task among its descendants.
+func (s *Tasks) enter(want New) (*task, error) {
+	if want.Creator != "" {
+		maker, err := s.find(want.Creator)
+		if err != nil {
+			return nil, err
+		}
+		defer maker.life.Unlock()
+	}
+	if err := want.Still(); err != nil {
+		return nil, err
+	}
+	return s.reserve(want)
+}
+
+// reserve takes the name and a place in the budget, and locks the new task's life.
 func (s *Tasks) reserve(want New) (*task, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.taken(want.Project, want.Name, "") {
-		return nil, nameTaken(want.Name)
-	}
-	t := newTask(Record{
+	record := Record{
 		ID: ident.NewTask(), Name: want.Name, Project: want.Project, OwnCheckout: !want.Live,
 		Agent: want.Agent, Mode: want.Mode, MCP: want.MCP, Projects: want.Projects,
+		Hosts: want.Hosts, Read: want.Read, Write: want.Write, Env: want.Env,
 		Creator: want.Creator, Created: time.Now().UTC(), Stage: Creating,
-	})
+	}
+	if maker := s.tasks[want.Creator]; maker != nil {
+		record.Parents = append([]ident.Task{want.Creator}, maker.record.Parents...)
+	}
+	if want.Scoped {
+		record.Namespace = want.Creator
+		if err := s.spend(record); err != nil {
+			return nil, err
+		}
+	}
+	if s.taken(record, want.Name) {
+		return nil, nameTaken(want.Name)
+	}
+	t := newTask(record)
 	t.life.Lock()
 	s.tasks[t.record.ID] = t
 	return t, nil
@@ -130,6 +204,9 @@ func (s *Tasks) forget(t *task) {
 	}
 	if err != nil {
 		s.Log.Error("record of a failed task not removed", "task", t.record.ID, "cause", err)
+	}
+	if err := s.State.Remove(t.record.ID); err != nil {
+		s.Log.Error("state of a failed task's agents not removed", "task", t.record.ID, "cause", err)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -145,7 +222,7 @@ func (s *Tasks) prepare(ctx context.Context, repo *git.Repo, t *task, want New) 
 		}
 		return s.save(t, func(r *Record) { r.Base, r.Branch, r.Dir = head, branch, repo.Root })
 	}
-	base, err := baseOf(ctx, repo, want.Base)
+	base, err := s.base(ctx, repo, t.record, want.Base)
 	if err != nil {
 		return Record{}, err
 	}
@@ -153,7 +230,9 @@ func (s *Tasks) prepare(ctx context.Context, repo *git.Repo, t *task, want New) 
 	if !ok {
 		return Record{}, refusal.New(refusal.NotFound, "no such project", "see: termic project list")
 	}
-	dir, branch := filepath.Join(s.checkouts(), project.Name, want.Name), branchPrefix+want.Name
+	// A name in another's namespace is kept apart from the person's own: a collision would tell that there is one.
+	place := filepath.Join(string(t.record.Namespace), want.Name)
+	dir, branch := filepath.Join(Checkouts(s.Store, s.Settings), project.Name, place), branchPrefix+filepath.ToSlash(place)
 	// Both must be free before the intent is on disk: after a crash, what is there then is ours to remove.
 	if exists(dir) {
 		return Record{}, git.ErrDirExists
@@ -162,15 +241,6 @@ func (s *Tasks) prepare(ctx context.Context, repo *git.Repo, t *task, want New) 
 		return Record{}, cmp.Or(err, git.ErrBranchExists)
 	}
 	return s.save(t, func(r *Record) { r.Base, r.Branch, r.Dir = base, branch, dir })
-}
-
-// baseOf resolves what a task starts from: the named ref, or the project's default branch.
-func baseOf(ctx context.Context, repo *git.Repo, ref string) (git.OID, error) {
-	if ref != "" {
-		return repo.Resolve(ctx, ref)
-	}
-	branch, err := repo.DefaultBranch(ctx)
-	return branch.OID, err
 }
 
 func headOf(ctx context.Context, repo *git.Repo) (git.OID, string, error) {
@@ -186,18 +256,22 @@ func headOf(ctx context.Context, repo *git.Repo) (git.OID, string, error) {
 	return "", "", fmt.Errorf("find main worktree of %s: git names none", repo.Root)
 }
 
-// checkouts is the directory of all checkouts. It lies beside the data directory and not in it: cages deny
-// the whole data directory, without an exception.
-func (s *Tasks) checkouts() string {
-	if dir := s.Settings.Get(settings.CheckoutsDir); dir != "" {
+// Checkouts is the directory of all checkouts. It lies beside the data directory and not in it: cages deny the whole
+// data directory, without an exception.
+func Checkouts(data *store.Store, set *settings.Settings) string {
+	if dir := set.Get(settings.CheckoutsDir); dir != "" {
 		return dir
 	}
-	return s.Store.Dir() + ".checkouts"
+	return data.Dir() + ".checkouts"
 }
 
 func (s *Tasks) checkOut(ctx context.Context, repo *git.Repo, record Record) error {
+	plain, err := s.plain(ctx, repo, record)
+	if err != nil {
+		return err
+	}
 	return repo.AddWorktree(ctx, git.AddOptions{
-		Dir: record.Dir, Branch: record.Branch, Base: record.Base, Reason: "termic task " + string(record.ID),
+		Dir: record.Dir, Branch: record.Branch, Base: record.Base, Reason: "termic task " + string(record.ID), Plain: plain,
 	})
 }
 
@@ -212,7 +286,10 @@ func (s *Tasks) undoCheckout(repo *git.Repo, record Record, cause error) error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), rollbackTimeout)
 	defer cancel()
-	err := repo.RemoveWorktree(ctx, record.Dir)
+	err := s.dropView(ctx, repo, record.ID)
+	if err == nil {
+		err = repo.RemoveWorktree(ctx, record.Dir)
+	}
 	if err == nil {
 		err = repo.DeleteBranch(ctx, record.Branch, record.Base)
 	}

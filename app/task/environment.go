@@ -30,22 +30,34 @@ var dropped = []string{
 	"MAKEFLAGS", "MAKELEVEL", "MFLAGS",
 }
 
-// environment returns the whole environment of a task's new tabs.
-func (s *Tasks) environment(record Record) []string {
-	env := slices.DeleteFunc(slices.Clone(s.Environ), func(entry string) bool {
+// environment returns the whole environment of a new tab outside any cage, and the address of the control plane that is
+// in it. A task without a cage has a full token of its own; no token is ever given to a tab beside a cage.
+func (s *Tasks) environment(record Record) (env []string, url string) {
+	env = slices.DeleteFunc(s.Environ(), func(entry string) bool {
 		name, _, ok := strings.Cut(entry, "=")
 		return !ok || isDropped(name)
 	})
-	env = append(env, "TERM=xterm-256color", "COLORTERM=truecolor", EnvTask+"="+record.Name, EnvTaskID+"="+string(record.ID))
+	env = append(env, terminalEnvironment(record)...)
 	if record.Mode != capability.Off {
-		return env
+		return env, ""
 	}
 	// With the data directory, so that the program finds this app and not another one's.
 	env = append(env, EnvCLI+"="+s.CLI, EnvDataDir+"="+s.Store.Dir())
-	if url, token, ok := s.Credentials.Task(record); ok {
-		env = append(env, EnvMCPURL+"="+url, EnvMCPToken+"="+token)
+	url, token, ok := s.Credentials.Task(record, capability.Unbounded(), nil)
+	return append(env, controlEnvironment(url, token, ok)...), url
+}
+
+// terminalEnvironment is what every tab is told of its terminal and its task.
+func terminalEnvironment(record Record) []string {
+	return []string{"TERM=xterm-256color", "COLORTERM=truecolor", EnvTask + "=" + record.Name, EnvTaskID + "=" + string(record.ID)}
+}
+
+// controlEnvironment is where a tab's agent finds the control plane; nothing, when nothing serves it.
+func controlEnvironment(url, token string, ok bool) []string {
+	if !ok {
+		return nil
 	}
-	return env
+	return []string{EnvMCPURL + "=" + url, EnvMCPToken + "=" + token}
 }
 
 func isDropped(name string) bool {

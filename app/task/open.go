@@ -20,10 +20,16 @@ var firstSize = pty.Size{Cols: 120, Rows: 36}
 // maxTabs bounds the terminals of one task: each is a process tree and some megabytes.
 const maxTabs = 32
 
-// OpenTab opens another terminal in a task.
-func (s *Tasks) OpenTab(id ident.Task, agentID, name string) (*tab.Tab, error) {
-	if name != "" {
-		if err := ident.CheckName(name); err != nil {
+// OpenTab opens another terminal in a task. opener is the task whose token asks for it; still is asked, with the
+// task's life locked, whether it may be opened as things are then.
+func (s *Tasks) OpenTab(ctx context.Context, id ident.Task, agentID, name string, opener ident.Task, still func() error) (*tab.Tab, error) {
+	return s.openWish(ctx, id, agentID, tabWish{name: name, opener: opener, still: still})
+}
+
+// openWish opens a tab without a prompt.
+func (s *Tasks) openWish(ctx context.Context, id ident.Task, agentID string, want tabWish) (*tab.Tab, error) {
+	if want.name != "" {
+		if err := ident.CheckName(want.name); err != nil {
 			return nil, refusal.New(refusal.BadInput, err.Error(), "choose another name")
 		}
 	}
@@ -36,35 +42,55 @@ func (s *Tasks) OpenTab(id ident.Task, agentID, name string) (*tab.Tab, error) {
 		return nil, err
 	}
 	defer t.life.Unlock()
-	opened, _, err := s.openTab(t, definition, name, "", nil)
+	if err := want.still(); err != nil {
+		return nil, err
+	}
+	opened, _, err := s.openTab(ctx, t, definition, want)
 	return opened, err
 }
 
-// openTab starts an agent in a task whose life is locked.
-func (s *Tasks) openTab(t *task, definition agent.Definition, name, prompt string, gone <-chan struct{}) (*tab.Tab, bool, error) {
-	name, err := s.admitTab(t, definition, name)
+// tabWish is a tab to be opened.
+type tabWish struct {
+	name   string // "": the agent's id, numbered if taken
+	opener ident.Task
+	prompt string
+	still  func() error // as in tab.Send, for the prompt
+	// outside opens it beside the task's cage. Only OpenOutside asks for it.
+	outside bool
+}
+
+// openTab starts an agent in a task whose life is locked: in its cage, when it has one.
+func (s *Tasks) openTab(ctx context.Context, t *task, definition agent.Definition, want tabWish) (*tab.Tab, bool, error) {
+	name, err := s.admitTab(t, definition, want)
 	if err != nil {
 		return nil, false, err
 	}
-	env := s.environment(t.record)
-	program, err := agent.Find(definition, agent.WhereIn(env))
+	place, err := s.placeOf(ctx, t, want.outside)
 	if err != nil {
 		return nil, false, err
 	}
-	argv, extra, passed, err := definition.Launch(agent.LaunchOptions{Program: program, Prompt: prompt, Dir: t.record.Dir})
+	program, err := agent.Find(definition, agent.WhereIn(place.env))
+	if err != nil {
+		return nil, false, err
+	}
+	argv, extra, passed, err := definition.Launch(agent.LaunchOptions{
+		Program: program, Prompt: want.prompt, Dir: t.record.Dir, Caged: place.start != nil,
+		MCPURL: place.url, OlderMCP: s.Settings.Bool(settings.MCPOlder),
+	})
 	if err != nil {
 		return nil, false, fmt.Errorf("start agent %s: %w", definition.ID, err)
 	}
 	opened, err := tab.Open(tab.Spec{
 		ID: ident.NewTab(), Task: t.record.ID, Name: name, Agent: definition,
-		Argv: argv, Env: append(env, extra...), Dir: t.record.Dir, Size: firstSize,
-		Scrollback: s.Settings.Int(settings.Scrollback), Prompted: passed, Changed: s.Changed,
+		Argv: argv, Env: append(place.env, extra...), Dir: t.record.Dir, Size: firstSize, Start: place.start,
+		Scrollback: s.Settings.Int(settings.Scrollback), Prompted: passed,
+		Opener: want.opener, Outside: want.outside, Changed: s.Changed,
 	}, s.Log.Warn)
 	if err != nil {
 		return nil, false, err
 	}
-	if prompt != "" && !passed {
-		if _, err := opened.Send(context.Background(), prompt, gone); err != nil {
+	if want.prompt != "" && !passed {
+		if _, err := opened.Send(context.Background(), want.prompt, want.still); err != nil {
 			opened.Close()
 			return nil, false, err
 		}
@@ -76,9 +102,13 @@ func (s *Tasks) openTab(t *task, definition agent.Definition, name, prompt strin
 }
 
 // admitTab checks that the task may have another tab and returns the tab's name.
-func (s *Tasks) admitTab(t *task, definition agent.Definition, name string) (string, error) {
+func (s *Tasks) admitTab(t *task, definition agent.Definition, want tabWish) (name string, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if t.record.Mode.Caged() && !want.outside && !definition.Shell && definition.ID != t.record.Agent {
+		return "", refusal.Newf(refusal.Unsupported, "make a task for it",
+			"the task's cage was made for agent %s, and has neither program nor login of agent %s", t.record.Agent, definition.ID)
+	}
 	if t.record.Stage != Live {
 		return "", refusal.New(refusal.Conflict, "the task is "+string(t.record.Stage), "restore it first")
 	}
@@ -88,11 +118,11 @@ func (s *Tasks) admitTab(t *task, definition agent.Definition, name string) (str
 	has := func(name string) bool {
 		return slices.ContainsFunc(t.tabs, func(o *tab.Tab) bool { return o.Info().Name == name })
 	}
-	if name != "" {
-		if has(name) {
-			return "", refusal.New(refusal.Conflict, "there is a tab "+name+" already", "choose another name")
+	if want.name != "" {
+		if has(want.name) {
+			return "", refusal.New(refusal.Conflict, "there is a tab "+want.name+" already", "choose another name")
 		}
-		return name, nil
+		return want.name, nil
 	}
 	for name = definition.ID; has(name); {
 		t.opened[definition.ID]++
@@ -101,13 +131,16 @@ func (s *Tasks) admitTab(t *task, definition agent.Definition, name string) (str
 	return name, nil
 }
 
-// CloseTab ends a tab and everything that runs in it.
-func (s *Tasks) CloseTab(id ident.Task, which ident.Tab) error {
+// CloseTab ends a tab and everything that runs in it. still is as in OpenTab.
+func (s *Tasks) CloseTab(id ident.Task, which ident.Tab, still func() error) error {
 	t, err := s.find(id)
 	if err != nil {
 		return err
 	}
 	defer t.life.Unlock()
+	if err := still(); err != nil {
+		return err
+	}
 	open, err := s.Tab(which)
 	if err != nil {
 		return err

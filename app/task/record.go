@@ -3,6 +3,7 @@
 package task
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
@@ -44,17 +45,57 @@ type Record struct {
 	Mode        capability.Mode `json:"mode"`
 	MCP         bool            `json:"mcp"`
 	Projects    []ident.Project `json:"projects"`
+	// Hosts, Read, Write and Env are what its cage lets through, beyond what every cage has.
+	Hosts capability.Hosts `json:"hosts,omitzero"`
+	Read  capability.Paths `json:"read,omitzero"`
+	Write capability.Paths `json:"write,omitzero"`
+	Env   capability.Names `json:"env,omitzero"`
 	// Creator is the task whose agent made this one; empty when the person or an outside client did.
-	Creator  ident.Task    `json:"creator,omitempty"`
+	Creator ident.Task `json:"creator,omitempty"`
+	// Parents are the tasks from which it descends, Creator first. They are fixed when it is made.
+	Parents []ident.Task `json:"parents,omitempty"`
+	// Namespace is the task in whose names and branches its own are kept apart; empty for the person's.
+	Namespace ident.Task `json:"namespace,omitempty"`
+	// Budget bounds what its agents may make with a scoped token. Zero members are the defaults.
+	Budget   Budget        `json:"budget,omitzero"`
 	Created  time.Time     `json:"created"`
 	Stage    Stage         `json:"stage"`
 	Archived *git.Archived `json:"archived,omitempty"`
+	// Kept is what is kept of its own git: when it was archived, or when its cage was turned off.
+	Kept *KeptGit `json:"kept_git,omitempty"`
 	// Trouble says, in words for the person, what a crash left undone.
 	Trouble string `json:"trouble,omitempty"`
 }
 
+// Declared is what the task may touch, as it was chosen: not yet what holds (capability.Effective). The error is
+// that of a project id that cannot be part of a set.
+func (r Record) Declared() (capability.Declared, error) {
+	d := capability.Declared{Mode: r.Mode, Set: capability.Set{
+		Write: r.Write, Read: r.Read, Network: r.Hosts, Env: r.Env,
+		Checkout: capability.Checkout(!r.OwnCheckout), Bypass: capability.Bypass(r.Mode.Caged()),
+	}}
+	switch {
+	case r.Mode == capability.Off:
+		d.Set.Control = capability.FullControl()
+	case r.MCP:
+		projects := []string{string(r.Project)}
+		for _, p := range r.Projects {
+			projects = append(projects, string(p))
+		}
+		var err error
+		if d.Set.Control, err = capability.ScopedControl(projects...); err != nil {
+			return capability.Declared{}, fmt.Errorf("task %s: %w", r.ID, err)
+		}
+	}
+	return d, nil
+}
+
+// unbounded tells that nothing holds the task's agents.
+func (r Record) unbounded() bool { return r.Mode == capability.Off }
+
 func (r Record) clone() Record {
 	r.Projects = slices.Clone(r.Projects)
+	r.Parents = slices.Clone(r.Parents)
 	if r.Archived != nil {
 		kept := *r.Archived
 		r.Archived = &kept

@@ -5,11 +5,14 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"net"
 	"slices"
 	"strings"
 	"sync"
 
 	"termic/app/agent"
+	"termic/app/agentstate"
+	"termic/app/cage"
 	"termic/app/git"
 	"termic/app/project"
 	"termic/app/settings"
@@ -17,15 +20,23 @@ import (
 	"termic/app/tab"
 	"termic/registry/ident"
 	"termic/registry/refusal"
+	"termic/sandbox/capability"
 )
 
 // Credentials hands out what a task's agents need for the control plane.
 type Credentials interface {
-	// Task returns the endpoint's address and the token of a task, minted at the first call. ok is false
-	// while nothing serves: then neither is advertised.
-	Task(record Record) (url, token string, ok bool)
-	// Revoke ends the task's token.
+	// Task returns the endpoint's address and the token of a task, minted at the first call; limit is what the task
+	// can really touch. A cage with a port of its own brings the listener in it: the token is then valid there and
+	// nowhere else, and the listener is closed when it is not to be served. ok is false while nothing serves: then
+	// neither is advertised.
+	Task(record Record, limit capability.Set, own net.Listener) (url, token string, ok bool)
+	// Address is where Task would say that the control plane is; empty while nothing serves, and for a task that is
+	// not to have it.
+	Address(record Record) string
+	// Revoke ends the task's token, and closes its cage's port.
 	Revoke(id ident.Task)
+	// Allow lets a task have a token again whose token the person had ended for good.
+	Allow(id ident.Task)
 }
 
 // Tools is what tasks are made with.
@@ -35,9 +46,11 @@ type Tools struct {
 	Agents      *agent.Set
 	Settings    *settings.Settings
 	Credentials Credentials
-	// Environ is the environment that tabs start from (os.Environ of the app); CLI the path of the termic
-	// program, for tabs outside a cage.
-	Environ []string
+	Machine     *cage.Machine
+	State       *agentstate.Keeper
+	// Environ returns the environment that tabs start from, a copy; CLI is the path of the termic program, for tabs outside
+	// a cage.
+	Environ func() []string
 	CLI     string
 	Log     *slog.Logger
 	// Changed, when set, is called when a tab's state may have changed. It must not block.
@@ -50,6 +63,8 @@ type Tasks struct {
 
 	mu    sync.RWMutex
 	tasks map[ident.Task]*task
+	// following are the goroutines that follow the git of cages.
+	following sync.WaitGroup
 }
 
 // task is a task at run time.
@@ -59,6 +74,10 @@ type task struct {
 	life   sync.Mutex
 	record Record     // guarded by Tasks.mu
 	tabs   []*tab.Tab // guarded by Tasks.mu
+	// caged is the running cage; nil when there is none. Guarded by Tasks.mu.
+	caged *caged
+	// view is of its own git, when it is caged.
+	view view
 	// opened counts the tabs that were ever opened, for their names; guarded by Tasks.mu.
 	opened map[string]int
 }
@@ -67,6 +86,9 @@ type task struct {
 func Open(ctx context.Context, tools Tools) (*Tasks, error) {
 	s := &Tasks{Tools: tools, tasks: map[ident.Task]*task{}}
 	if err := sweep(tools.Store); err != nil {
+		return nil, fmt.Errorf("open tasks: %w", err)
+	}
+	if err := s.sweepViews(); err != nil {
 		return nil, fmt.Errorf("open tasks: %w", err)
 	}
 	ids, err := files.IDs(tools.Store)
@@ -93,7 +115,9 @@ func Open(ctx context.Context, tools Tools) (*Tasks, error) {
 	return s, nil
 }
 
-func newTask(record Record) *task { return &task{record: record, opened: map[string]int{}} }
+func newTask(record Record) *task {
+	return &task{record: record, opened: map[string]int{}, view: view{turn: make(turn, 1)}}
+}
 
 // List returns every task, oldest first.
 func (s *Tasks) List() []Record {
@@ -197,7 +221,7 @@ func (s *Tasks) Rename(id ident.Task, name string) (Record, error) {
 		return Record{}, refusal.New(refusal.BadInput, err.Error(), "choose another name")
 	}
 	s.mu.RLock()
-	taken := s.taken(t.record.Project, name, id)
+	taken := s.taken(t.record, name)
 	s.mu.RUnlock()
 	if taken {
 		return Record{}, nameTaken(name)
@@ -205,12 +229,13 @@ func (s *Tasks) Rename(id ident.Task, name string) (Record, error) {
 	return s.save(t, func(r *Record) { r.Name = name })
 }
 
-// taken tells whether a live task of the project other than self has the name; s.mu is held. Names that
+// taken tells whether another live task of self's project and namespace has the name; s.mu is held. Names that
 // differ only in case would share a directory on some file systems.
-func (s *Tasks) taken(project ident.Project, name string, self ident.Task) bool {
+func (s *Tasks) taken(self Record, name string) bool {
 	for _, other := range s.tasks {
 		r := other.record
-		if r.ID != self && r.Project == project && r.Stage != Archived && strings.EqualFold(r.Name, name) {
+		beside := r.ID != self.ID && r.Project == self.Project && r.Namespace == self.Namespace
+		if beside && r.Stage != Archived && strings.EqualFold(r.Name, name) {
 			return true
 		}
 	}
@@ -237,19 +262,31 @@ func (s *Tasks) UsedBy(id ident.Project) (live, archived int) {
 	return live, archived
 }
 
-// Stop ends every tab of every task; nothing that they ran is left.
+// Stop ends every tab and every cage; nothing that they ran is left.
 func (s *Tasks) Stop() {
 	var all sync.WaitGroup
 	for _, record := range s.List() {
-		for _, open := range s.Tabs(record.ID) {
-			all.Go(func() {
-				if err := open.Close(); err != nil {
-					s.Log.Error("tab not closed", "task", record.ID, "cause", err)
-				}
-			})
-		}
+		all.Go(func() {
+			var tabs sync.WaitGroup
+			for _, open := range s.Tabs(record.ID) {
+				tabs.Go(func() {
+					if err := open.Close(); err != nil {
+						s.Log.Error("tab not closed", "task", record.ID, "cause", err)
+					}
+				})
+			}
+			tabs.Wait()
+			s.mu.RLock()
+			t := s.tasks[record.ID]
+			s.mu.RUnlock()
+			if t != nil {
+				s.cageEnds(t)
+				s.killCage(t)
+			}
+		})
 	}
 	all.Wait()
+	s.following.Wait()
 }
 
 // repo opens the repository of a task's project.

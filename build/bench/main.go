@@ -1,12 +1,13 @@
 // Command bench measures the built termic against peers in the same run, the runs interleaved: the round trip of
-// the command line against a program that does nothing, and task_status through the whole router (token, guard,
-// audit, schemas) against the official Go SDK's stateless server with a tool of the same size.
+// the command line against a program that does nothing; task_status over MCP through the whole router (token, guard,
+// audit, schemas) against the official Go SDK's stateless server with the same tool and against a handler of net/http that
+// only answers the same bytes; and the start of a cage against plain exec and bubblewrap, its memory, and a build in it.
 //
-// It prints a table; with -record it also keeps every raw sample and writes the table into docs/benchmarks.md. Run it from the top of the tree, after `make build`.
+// It prints tables; with -record it also keeps every raw sample and writes the tables into docs/benchmarks.md. Run it
+// from the top of the tree, after `make build`.
 package main
 
 import (
-	"bufio"
 	"errors"
 	"flag"
 	"fmt"
@@ -18,29 +19,64 @@ import (
 	"termic/build/rig"
 )
 
+// realtime is for machines that do other things meanwhile: it puts whatever is measured of cages before them, cages and
+// their peers alike.
+var realtime = flag.Bool("realtime", false, "as root: give cages and their peers real-time priority")
+
 func main() {
-	record := flag.Bool("record", false, "keep the raw samples in docs/bench and the table in docs/benchmarks.md")
-	rounds := flag.Int("rounds", 60, "rounds of the command line; MCP makes 24 calls in each")
+	record := flag.Bool("record", false, "keep the raw samples in docs/bench and the tables in docs/benchmarks.md")
+	rounds := flag.Int("rounds", 60, "rounds of the command line and of cages")
+	only := flag.String("only", "", "measure one section: calls or cages")
+	in := flag.String("inside", "", "for bench itself: measure cages as this user, with the programs in this directory")
 	flag.Parse()
-	s := newSamples()
-	if err := run(s, *rounds); err != nil {
-		fmt.Fprintln(os.Stderr, "bench:", err)
-		os.Exit(1)
-	}
-	fmt.Println(strings.Join(s.table(), "\n"))
-	if !*record {
+	if *in != "" {
+		check(inside(*in, *rounds))
 		return
 	}
-	file := "bench/" + s.When.Format("2006-01-02") + ".json"
-	if err := errors.Join(s.write("docs/"+file), writePage("docs/benchmarks.md", file, s)); err != nil {
+	sections := []section{
+		{"calls", "", callsPlace, run, (*samples).table},
+		{"cages", "cages-", cagesPlace, cages, (*samples).cageTable},
+	}
+	for _, part := range sections {
+		if *only == "" || *only == part.name {
+			check(part.measure(*rounds, *record))
+		}
+	}
+}
+
+// section is one table of the page.
+type section struct {
+	name   string
+	prefix string // of the file of its samples
+	place  place
+	run    func(*samples, int) error
+	table  func(*samples) []string
+}
+
+func (p section) measure(rounds int, record bool) error {
+	s := newSamples()
+	err := p.run(s, rounds)
+	if errors.Is(err, errNoCages) {
+		fmt.Printf("%s: not measured: %v\n", p.name, err)
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", p.name, err)
+	}
+	fmt.Printf("%s\n\n", strings.Join(p.table(s), "\n"))
+	if !record {
+		return nil
+	}
+	file := "bench/" + p.prefix + s.When.Format("2006-01-02") + ".json"
+	return errors.Join(s.write("docs/"+file), writePage("docs/benchmarks.md", p.place, file, s, p.table(s)))
+}
+
+func check(err error) {
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
 }
-
-// callsEachRound is how many MCP calls of each server one round makes, alone and then together: enough that a pause
-// of the machine meets both servers alike, and few enough for termic's limit of 1000 a second for one token.
-const callsEachRound = 24
 
 func run(s *samples, rounds int) (err error) {
 	r, err := rig.New()
@@ -65,21 +101,16 @@ func run(s *samples, rounds int) (err error) {
 	if err != nil {
 		return err
 	}
-	ours, peer, stop, err := servers(r)
-	if err != nil {
-		return err
-	}
-	defer stop()
 	for range rounds {
-		if err := round(s, r, nothing, ours, peer); err != nil {
+		if err := round(s, r, nothing); err != nil {
 			return err
 		}
 	}
-	return nil
+	return measureMCP(s, r)
 }
 
-// round measures everything once, in turn.
-func round(s *samples, r *rig.Rig, nothing string, ours, peer *caller) error {
+// round measures the programs once, in turn.
+func round(s *samples, r *rig.Rig, nothing string) error {
 	programs := []struct {
 		what string
 		argv []string
@@ -89,15 +120,7 @@ func round(s *samples, r *rig.Rig, nothing string, ours, peer *caller) error {
 			return err
 		}
 	}
-	for range callsEachRound {
-		if err := errors.Join(s.time(mcpOurs, ours.call), s.time(mcpPeer, peer.call)); err != nil {
-			return err
-		}
-	}
-	return errors.Join(
-		s.time(mcpOurs8, func() error { return ours.together(8, callsEachRound) }),
-		s.time(mcpPeer8, func() error { return peer.together(8, callsEachRound) }),
-	)
+	return nil
 }
 
 // build builds one of the programs beside this one, with the versions that go.mod pins.
@@ -108,29 +131,4 @@ func build(r *rig.Rig, name string) (string, error) {
 		return "", fmt.Errorf("build %s: %w\n%s", name, err, out)
 	}
 	return program, nil
-}
-
-// servers returns callers of termic and of the peer, which it starts.
-func servers(r *rig.Rig) (ours, peer *caller, stop func(), err error) {
-	program, err := build(r, "sdkserver")
-	if err != nil {
-		return nil, nil, nil, err
-	}
-	cmd := exec.Command(program)
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		return nil, nil, nil, err
-	}
-	if err := cmd.Start(); err != nil {
-		return nil, nil, nil, err
-	}
-	stop = func() { _ = cmd.Process.Kill(); _ = cmd.Wait() }
-	address, err := bufio.NewReader(out).ReadString('\n')
-	port, portErr := r.Secret("mcp-port")
-	token, tokenErr := r.Secret("mcp-token")
-	if err := errors.Join(err, portErr, tokenErr); err != nil {
-		stop()
-		return nil, nil, nil, err
-	}
-	return newCaller("http://127.0.0.1:"+port+"/mcp", token), newCaller(strings.TrimSpace(address), ""), stop, nil
 }

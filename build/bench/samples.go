@@ -19,13 +19,30 @@ type samples struct {
 	Command string    `json:"command"`
 	// Micros maps what was measured to its times.
 	Micros map[string][]int64 `json:"micros"`
+	// MCP maps server and number of connections ("termic 8") to its calls.
+	MCP map[string]*series `json:"mcp,omitempty"`
+	// Allocations is how many objects a server allocated during its calls over one connection.
+	Allocations map[string]int `json:"allocations,omitempty"`
+	// Kilobytes are sizes, and Notes say what could not be measured and why.
+	Kilobytes map[string][]int64 `json:"kilobytes,omitempty"`
+	Notes     []string           `json:"notes,omitempty"`
+}
+
+// of returns the series of a server over n connections.
+func (s *samples) of(name string, n int) *series {
+	key := fmt.Sprintf("%s %d", name, n)
+	if s.MCP[key] == nil {
+		s.MCP[key] = &series{}
+	}
+	return s.MCP[key]
 }
 
 func newSamples() *samples {
 	load, _ := os.ReadFile("/proc/loadavg") // says nothing where there is none
 	return &samples{
 		When: time.Now().UTC().Truncate(time.Second), System: runtime.GOOS + "/" + runtime.GOARCH + " " + runtime.Version(),
-		CPUs: runtime.NumCPU(), Load: string(load), Command: "make bench", Micros: map[string][]int64{},
+		CPUs: runtime.NumCPU(), Load: string(load), Command: "make bench", Micros: map[string][]int64{}, Kilobytes: map[string][]int64{},
+		MCP: map[string]*series{}, Allocations: map[string]int{},
 	}
 }
 
@@ -52,40 +69,70 @@ func (s *samples) quantile(what string, q float64) float64 {
 // ratio returns the median of the pairwise ratios a/b: the two were measured in turn, so a machine that slows down
 // slows both.
 func (s *samples) ratio(a, b string) float64 {
+	ratios := s.ratios(a, b)
+	if len(ratios) == 0 {
+		return 0
+	}
+	return ratios[len(ratios)/2]
+}
+
+// ratios returns the pairwise ratios a/b, the least first.
+func (s *samples) ratios(a, b string) []float64 {
 	var ratios []float64
 	for i := range min(len(s.Micros[a]), len(s.Micros[b])) {
 		ratios = append(ratios, float64(s.Micros[a][i])/float64(s.Micros[b][i]))
 	}
-	if len(ratios) == 0 {
-		return 0
-	}
 	slices.Sort(ratios)
-	return ratios[len(ratios)/2]
+	return ratios
 }
 
-// What is measured.
+// The programs that are measured.
 const (
-	floor    = "start of a program that does nothing"
-	help     = "termic version"
-	cliCall  = "termic status over the socket"
-	mcpOurs  = "task_status over MCP, termic"
-	mcpPeer  = "the same tool, Go SDK"
-	mcpOurs8 = "task_status over MCP, termic, 8 at once"
-	mcpPeer8 = "the same tool, Go SDK, 8 at once"
+	floor   = "start of a program that does nothing"
+	help    = "termic version"
+	cliCall = "termic status over the socket"
 )
 
 // table renders the figures as the lines of docs/benchmarks.md.
 func (s *samples) table() []string {
 	lines := []string{"| what | median ms | p95 ms | samples |", "|---|---|---|---|"}
-	for _, what := range []string{floor, help, cliCall, mcpOurs, mcpPeer, mcpOurs8, mcpPeer8} {
+	for _, what := range []string{floor, help, cliCall} {
 		lines = append(lines, fmt.Sprintf("| %s | %.2f | %.2f | %d |", what, s.quantile(what, 0.5), s.quantile(what, 0.95), len(s.Micros[what])))
 	}
-	return append(lines, "",
-		"| ratio, median of pairs | |", "|---|---|",
-		fmt.Sprintf("| %s / %s | %.2f |", cliCall, floor, s.ratio(cliCall, floor)),
-		fmt.Sprintf("| %s / %s | %.2f |", mcpOurs, mcpPeer, s.ratio(mcpOurs, mcpPeer)),
-		fmt.Sprintf("| %s / %s | %.2f |", mcpOurs8, mcpPeer8, s.ratio(mcpOurs8, mcpPeer8)),
-	)
+	lines = append(lines, "", fmt.Sprintf("%s / %s, median of pairs: %.2f", cliCall, floor, s.ratio(cliCall, floor)), "",
+		"| task_status over MCP | connections | calls a second | p50 ms | p99 ms | allocations a call |", "|---|---|---|---|---|---|")
+	for _, n := range connections {
+		for _, name := range []string{ours, peer, plain} {
+			lines = append(lines, s.row(name, n))
+		}
+	}
+	lines = append(lines, s.row(crowd, 8))
+	return append(append(lines, ""), s.goals()...)
+}
+
+func (s *samples) row(name string, n int) string {
+	calls, allocations := s.of(name, n), "–"
+	if n == 1 && calls.Calls > 0 {
+		allocations = fmt.Sprint(s.Allocations[name] / calls.Calls)
+	}
+	return fmt.Sprintf("| %s | %d | %.0f | %.2f | %.2f | %s |", name, n, calls.perSecond(), calls.quantile(0.5), calls.quantile(0.99), allocations)
+}
+
+// goals holds termic against what it is to reach.
+func (s *samples) goals() []string {
+	lines := []string{"| goal | at 1 | at 8 | at 64 |", "|---|---|---|---|"}
+	for _, goal := range []struct {
+		says string
+		of   func(n int) float64
+	}{
+		{"calls a second, at least 5 times the Go SDK's", func(n int) float64 { return s.of(ours, n).perSecond() / s.of(peer, n).perSecond() }},
+		{"p50, at most 0.2 of the Go SDK's at 8 and 64", func(n int) float64 { return s.of(ours, n).quantile(0.5) / s.of(peer, n).quantile(0.5) }},
+		{"p99, at most 1 of the Go SDK's", func(n int) float64 { return s.of(ours, n).quantile(0.99) / s.of(peer, n).quantile(0.99) }},
+		{"calls a second, at least 0.35 of net/http's", func(n int) float64 { return s.of(ours, n).perSecond() / s.of(plain, n).perSecond() }},
+	} {
+		lines = append(lines, fmt.Sprintf("| %s | %.2f | %.2f | %.2f |", goal.says, goal.of(1), goal.of(8), goal.of(64)))
+	}
+	return append(lines, fmt.Sprintf("| calls a second with 10,000 grants, as with one | | %.2f | |", s.of(crowd, 8).perSecond()/s.of(ours, 8).perSecond()))
 }
 
 func (s *samples) write(name string) error {

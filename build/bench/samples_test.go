@@ -13,20 +13,22 @@ func TestTheFiguresOfThePageComeFromTheSamples(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	files, err := filepath.Glob("../../docs/bench/*.json")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no samples: %v", err)
-	}
-	latest := files[len(files)-1]
-	if !strings.Contains(string(page), "bench/"+filepath.Base(latest)) {
-		t.Errorf("the page does not name %s", filepath.Base(latest))
-	}
-	s, err := readSamples(latest)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if want := strings.Join(s.table(), "\n"); !strings.Contains(string(page), want) {
-		t.Errorf("the page does not hold the table of %s, which is:\n%s", filepath.Base(latest), want)
+	for prefix, table := range map[string]func(*samples) []string{"2": (*samples).table, "cages-": (*samples).cageTable} {
+		files, err := filepath.Glob("../../docs/bench/" + prefix + "*.json")
+		if err != nil || len(files) == 0 {
+			t.Fatalf("no samples: %v", err)
+		}
+		latest := files[len(files)-1]
+		if !strings.Contains(string(page), "bench/"+filepath.Base(latest)) {
+			t.Errorf("the page does not name %s", filepath.Base(latest))
+		}
+		s, err := readSamples(latest)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := strings.Join(table(s), "\n"); !strings.Contains(string(page), want) {
+			t.Errorf("the page does not hold the table of %s, which is:\n%s", filepath.Base(latest), want)
+		}
 	}
 }
 
@@ -43,5 +45,20 @@ func TestQuantilesAndRatios(t *testing.T) {
 	}
 	if got := s.quantile("none", 0.5) + s.ratio("none", "a"); got != 0 {
 		t.Errorf("of nothing: %v", got)
+	}
+}
+
+func TestSeries(t *testing.T) {
+	var s series
+	if s.perSecond() != 0 || s.quantile(0.5) != 0 {
+		t.Error("nothing was called, and it took time")
+	}
+	s.add(2, []int64{1000, 2000, 3000, 123456})
+	s.add(2, []int64{1000, 2000})
+	if got := s.perSecond(); got != 1.5 {
+		t.Errorf("%v calls a second", got)
+	}
+	if p50, p99 := s.quantile(0.5), s.quantile(0.99); p50 != 2 || p99 != 123 {
+		t.Errorf("p50 %v, p99 %v", p50, p99)
 	}
 }

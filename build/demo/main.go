@@ -1,7 +1,7 @@
 // Command demo does the main job of termic, with the built program as a child process, on a temporary
 // repository: a person makes a task; its agent makes another task over MCP, sends it a prompt, waits for it,
 // reads its log and its diff; the person does the same on the command line, attaches to a terminal, archives
-// the work and brings it back.
+// the work and brings it back. On Linux the same happens in cages, and the app is killed while they run.
 //
 // Every step is printed with its result. The exit status is not zero when any step fails. Run it from the top
 // of the tree, after `make build`.
@@ -42,7 +42,7 @@ func run() (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, d.stop()) }()
-	for _, part := range []func() error{d.setUp, d.agentDrivesAgent, d.personDrivesAgent, d.attach, d.archive, d.tokensStayInside} {
+	for _, part := range []func() error{d.setUp, d.agentDrivesAgent, d.cagedAgents, d.killed, d.personDrivesAgent, d.attach, d.archive, d.tokensStayInside} {
 		if err := part(); err != nil {
 			return fmt.Errorf("%w\nthe app's log:\n%s", err, r.Log())
 		}

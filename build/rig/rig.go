@@ -120,6 +120,15 @@ func (r *Rig) Stop() error {
 	}
 }
 
+// Kill ends the app as a crash does and returns when it has ended.
+func (r *Rig) Kill() error {
+	if err := r.app.Process.Kill(); err != nil {
+		return err
+	}
+	<-r.ended
+	return nil
+}
+
 // Log returns what the app has printed.
 func (r *Rig) Log() string {
 	text, _ := os.ReadFile(r.log) // absent until the app has started

@@ -37,6 +37,8 @@ export class Rig {
     };
     // The scripted agent stands in for claude: it takes its prompt by a flag.
     writeFileSync(join(this.bin, "claude"), agent(process.env.TERMIC_TESTAGENT ?? join(root, "build/bin/testagent")), { mode: 0o755 });
+    // The window asks the login shell what new tabs start from.
+    writeFileSync(join(this.home, ".profile"), `PATH=${this.env.PATH}\nexport PATH\n`);
     this.makeRepo(this.repo);
   }
 

@@ -183,10 +183,49 @@ func checkAccepted(t *testing.T, raw []byte, message Message) {
 	if message.Params != nil && message.Params[0] != '{' {
 		t.Fatalf("params are no object: %s", message.Params)
 	}
+	checkMembers(t, message.Params)
 	if !message.IsNotification() && message.ID[0] != '"' {
 		n, err := json.Number(message.ID).Int64()
 		if err != nil || n > maxSafeInteger || n < -maxSafeInteger {
 			t.Fatalf("id %s is no exact integer: %v", message.ID, err)
 		}
+	}
+}
+
+// checkMembers compares what Members makes of an accepted value with what Object does, at every level.
+func checkMembers(t *testing.T, accepted json.RawMessage) {
+	t.Helper()
+	got := Members(accepted)
+	if len(accepted) == 0 || accepted[0] != '{' {
+		if got != nil {
+			t.Fatalf("members of %s: %v", accepted, got)
+		}
+		return
+	}
+	want, err := Object(accepted)
+	if err != nil {
+		t.Fatalf("accepted, and now it is not: %v: %s", err, accepted)
+	}
+	if len(got) != len(want) {
+		t.Fatalf("%d members of %s, want %d", len(got), accepted, len(want))
+	}
+	for name, value := range want {
+		if !bytes.Equal(got[name], value) {
+			t.Fatalf("member %q of %s is %s, want %s", name, accepted, got[name], value)
+		}
+		checkMembers(t, value)
+	}
+}
+
+func TestMembersAreThoseOfTheObject(t *testing.T) {
+	for _, text := range []string{
+		`{}`, ` { } `, `{"a":1}`, `{ "a" : -1.5e3 , "b" : "x\"y\\" , "c" : [ { "d" : [ ] } , "]" ] , "e" : { "}" : "{" } }`,
+		`{"\u0061":null,"":true,"\"":false}`, `{"a":{"b":{"c":{}}}}`, "{\"a\":1\n}", `[]`, `"a"`, `1`,
+	} {
+		accepted := json.RawMessage(strings.TrimSpace(text))
+		checkMembers(t, accepted)
+	}
+	if Members(nil) != nil {
+		t.Error("nothing has members")
 	}
 }

@@ -2,6 +2,7 @@
 package grant
 
 import (
+	"cmp"
 	"crypto/rand"
 	"crypto/sha256"
 	"crypto/subtle"
@@ -9,6 +10,8 @@ import (
 	"regexp"
 	"slices"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	"termic/registry"
 	"termic/registry/ident"
@@ -26,6 +29,16 @@ const (
 	OwnCage
 )
 
+func (c Channel) String() string {
+	switch c {
+	case HostPort:
+		return "host port"
+	case OwnCage:
+		return "own cage"
+	}
+	return "none"
+}
+
 // Grant is what a token stands for. The zero value reaches nothing.
 type Grant struct {
 	ID ident.Grant
@@ -39,8 +52,8 @@ type Grant struct {
 	// Ceiling is the highest class of verb that the holder may call.
 	Ceiling registry.Class
 	Channel Channel
-	// Parents are the grants from which this one descends, the nearest first. Fixed at creation.
-	Parents []ident.Grant
+	// Parents are the tasks from which Task descends, the nearest first. Fixed at creation.
+	Parents []ident.Task
 	// Name is what the audit log and the window show.
 	Name string
 }
@@ -67,6 +80,7 @@ type digest [sha256.Size]byte
 type Book struct {
 	mu      sync.RWMutex
 	grants  map[digest]*entry
+	byID    map[ident.Grant]*entry
 	secrets map[digest]bool
 }
 
@@ -74,10 +88,14 @@ type entry struct {
 	grant  Grant
 	digest digest
 	ended  chan struct{}
+	issued time.Time
+	used   atomic.Int64 // when a call last came with its token, in nanoseconds of the Unix epoch; 0: never
 }
 
 // NewBook returns an empty book.
-func NewBook() *Book { return &Book{grants: map[digest]*entry{}, secrets: map[digest]bool{}} }
+func NewBook() *Book {
+	return &Book{grants: map[digest]*entry{}, byID: map[ident.Grant]*entry{}, secrets: map[digest]bool{}}
+}
 
 // Issue mints a token for g under a new id, and returns both. The token is not kept.
 func (b *Book) Issue(g Grant) (token string, id ident.Grant) {
@@ -85,10 +103,10 @@ func (b *Book) Issue(g Grant) (token string, id ident.Grant) {
 	g.ID = ident.NewGrant()
 	g.Projects = slices.Clone(g.Projects)
 	g.Parents = slices.Clone(g.Parents)
-	e := &entry{g, sha256.Sum256([]byte(token)), make(chan struct{})}
+	e := &entry{grant: g, digest: sha256.Sum256([]byte(token)), ended: make(chan struct{}), issued: time.Now()}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.grants[e.digest] = e
+	b.grants[e.digest], b.byID[g.ID] = e, e
 	return token, g.ID
 }
 
@@ -107,6 +125,7 @@ func (b *Book) Caller(channel Channel, token string) (registry.Caller, bool) {
 	if !same || channel == ChannelNone || e.grant.Channel != channel || e.grant.Scope == registry.ScopeNone {
 		return registry.Caller{}, false
 	}
+	e.used.Store(time.Now().UnixNano())
 	return registry.Caller{
 		Way: registry.MCP, Scope: e.grant.Scope, Ceiling: e.grant.Ceiling,
 		Grant: e.grant.ID, Task: e.grant.Task, Name: e.grant.Name,
@@ -120,12 +139,34 @@ var nobody entry
 func (b *Book) Get(id ident.Grant) (Grant, <-chan struct{}, bool) {
 	b.mu.RLock()
 	defer b.mu.RUnlock()
-	for _, e := range b.grants {
-		if e.grant.ID == id && id != "" {
-			return e.grant, e.ended, true
-		}
+	if e := b.byID[id]; e != nil {
+		return e.grant, e.ended, true
 	}
 	return Grant{}, nil, false
+}
+
+// Live is a grant that is valid now.
+type Live struct {
+	Grant
+	Issued time.Time
+	// Used is when a call last came with its token; zero when none did.
+	Used time.Time
+}
+
+// List returns the live grants, oldest first.
+func (b *Book) List() []Live {
+	b.mu.RLock()
+	defer b.mu.RUnlock()
+	list := make([]Live, 0, len(b.grants))
+	for _, e := range b.grants {
+		l := Live{Grant: e.grant, Issued: e.issued}
+		if at := e.used.Load(); at != 0 {
+			l.Used = time.Unix(0, at)
+		}
+		list = append(list, l)
+	}
+	slices.SortFunc(list, func(x, y Live) int { return cmp.Or(x.Issued.Compare(y.Issued), cmp.Compare(x.ID, y.ID)) })
+	return list
 }
 
 // Revoke ends every grant that matches, at once: its token is unknown from now on and its calls end.
@@ -137,6 +178,7 @@ func (b *Book) Revoke(match func(Grant) bool) int {
 	for sum, e := range b.grants {
 		if match(e.grant) {
 			delete(b.grants, sum)
+			delete(b.byID, e.grant.ID)
 			close(e.ended)
 			n++
 		}

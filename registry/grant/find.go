@@ -7,6 +7,7 @@ import (
 	"termic/registry"
 	"termic/registry/ident"
 	"termic/registry/refusal"
+	"termic/sandbox/capability"
 )
 
 // World is what the guard needs to know of the model. Answers come from memory: finding a target touches
@@ -15,6 +16,8 @@ type World interface {
 	Projects() []Project
 	// Tasks returns every task, archived ones included, with its open tabs in order.
 	Tasks() []Task
+	// Support is which axes this machine holds a task of the mode to.
+	Support(mode capability.Mode) capability.Support
 }
 
 // Project is a project as the guard sees it.
@@ -25,12 +28,24 @@ type Project struct {
 
 // Task is a task as the guard sees it.
 type Task struct {
-	ID       ident.Task
-	Name     string
-	Project  ident.Project
+	ID   ident.Task
+	Name string
+	// Namespace is the task in whose names its own is kept apart; empty for the person's.
+	Namespace ident.Task
+	Project   ident.Project
+	// Also are the projects of its further repositories.
+	Also     []ident.Project
 	Archived bool
+	// Parents are the tasks from which it descends, the nearest first. Fixed when it was made.
+	Parents []ident.Task
+	// Declared is its cage as it was chosen. The zero value is no cage that can be compared: a scoped caller
+	// reaches nothing of such a task.
+	Declared capability.Declared
 	Tabs     []Tab
 }
+
+// projects returns every project that the task works in.
+func (t Task) projects() []ident.Project { return append([]ident.Project{t.Project}, t.Also...) }
 
 // Tab is a tab as the guard sees it.
 type Tab struct {
@@ -38,13 +53,18 @@ type Tab struct {
 	Name string
 	// Agent tells an agent's tab from a shell's.
 	Agent bool
+	// Outside: what runs in it is in no cage, although the task has one. No scoped caller sees it.
+	Outside bool
+	// Opener is the task whose token opened it; empty when the person or an outside client did.
+	Opener ident.Task
 }
 
 // maxShown is how many names an "ambiguous" answer lists; more would be no help.
 const maxShown = 8
 
 // choose returns the one item that the selector means: an exact id, else an exact name, else the only one
-// whose name or id begins with it. label is how an item is named in an "ambiguous" answer.
+// whose name or id begins with it. label is how an item is named in an "ambiguous" answer. How long it takes
+// depends on the items that it is given and on what it finds among them, and on nothing else.
 func choose[T any](kind, selector string, items []T, id, name, label func(T) string) (T, *refusal.Refusal) {
 	var none T
 	for _, fits := range []func(T) bool{
@@ -124,7 +144,12 @@ func (f finder) taskOf(selector string, tasks []Task) (Task, *refusal.Refusal) {
 	return choose("task", selector, tasks,
 		func(t Task) string { return string(t.ID) },
 		func(t Task) string { return t.Name },
-		func(t Task) string { return names[t.Project] + "/" + t.Name })
+		func(t Task) string {
+			if t.Namespace == "" {
+				return names[t.Project] + "/" + t.Name
+			}
+			return names[t.Project] + "/" + string(t.Namespace) + "/" + t.Name
+		})
 }
 
 // tab finds a tab of task. An empty selector means the main tab: the first agent's, else the first.

@@ -10,6 +10,7 @@ import (
 	"termic/registry/ident"
 	"termic/registry/refusal"
 	"termic/registry/verbs"
+	"termic/sandbox/capability"
 )
 
 func fullGrant(task ident.Task) Grant {
@@ -113,10 +114,12 @@ func (testWorld) Projects() []Project {
 	return []Project{{"p-shop", "shop"}, {"p-lib", "lib"}}
 }
 
+func (testWorld) Support(capability.Mode) capability.Support { return capability.Support{} }
+
 func (testWorld) Tasks() []Task {
 	return []Task{
-		{ID: "t-aa", Name: "fix", Project: "p-shop", Tabs: []Tab{{"b-1", "shell", false}, {"b-2", "claude", true}, {"b-3", "shell-2", false}}},
-		{ID: "t-ab", Name: "fix", Project: "p-lib", Tabs: []Tab{{"b-4", "shell", false}}},
+		{ID: "t-aa", Name: "fix", Project: "p-shop", Tabs: []Tab{{ID: "b-1", Name: "shell"}, {ID: "b-2", Name: "claude", Agent: true}, {ID: "b-3", Name: "shell-2"}}},
+		{ID: "t-ab", Name: "fix", Project: "p-lib", Tabs: []Tab{{ID: "b-4", Name: "shell"}}},
 		{ID: "t-ac", Name: "fix-more", Project: "p-lib"},
 		{ID: "t-ad", Name: "old", Project: "p-shop", Archived: true},
 	}
@@ -199,7 +202,7 @@ func TestTheGuardRefuses(t *testing.T) {
 		"nobody's call":                        {registry.Caller{}, registry.Target{}, refusal.NotPermitted},
 		"MCP without a grant":                  {registry.Caller{Way: registry.MCP, Scope: registry.Full}, registry.Target{}, refusal.NotPermitted},
 		"a grant that has ended":               {revoked, registry.Target{}, refusal.Revoked},
-		"a scoped caller":                      {scoped, registry.Target{Task: "t-aa"}, refusal.NotPermitted},
+		"a caller that claims another scope":   {scoped, registry.Target{Task: "t-aa"}, refusal.NotPermitted},
 		"a live checkout over MCP":             {live, registry.Target{Project: "shop", Live: true, Child: &registry.Wish{}}, refusal.NotPermitted},
 		"but not the same by the person":       {registry.Person(registry.CLI), registry.Target{Project: "shop", Live: true, Child: &registry.Wish{}}, ""},
 		"nor the same without a live checkout": {live, registry.Target{Project: "shop", Child: &registry.Wish{}}, ""},

@@ -2,9 +2,9 @@ package grant
 
 import (
 	"context"
+	"slices"
 
 	"termic/registry"
-	"termic/registry/ident"
 	"termic/registry/refusal"
 )
 
@@ -17,96 +17,91 @@ type Guard struct {
 // NewGuard returns a guard over the grants in book and the model behind world.
 func NewGuard(book *Book, world World) *Guard { return &Guard{book, world} }
 
-// Check implements registry.Guard. The router has already held the verb's audience and class against the
-// caller's scope and ceiling.
-func (g *Guard) Check(_ context.Context, caller registry.Caller, _ *registry.Verb, target registry.Target) registry.Decision {
-	var grant Grant
-	var ended <-chan struct{}
-	switch {
-	case caller.Way == registry.Window || caller.Way == registry.CLI:
-		// The person: no grant, nothing that can end.
-	case caller.Grant == "":
-		return deny(refusal.New(refusal.NotPermitted, "no grant", ""), "a call over MCP without a grant")
-	default:
-		var live bool
-		if grant, ended, live = g.book.Get(caller.Grant); !live {
-			return deny(refusal.New(refusal.Revoked, "this grant has ended", ""), "the grant was revoked between authentication and decision")
-		}
-	}
-	if caller.Scope != registry.Full {
-		return deny(refusal.New(refusal.NotPermitted, "scoped callers are not served", ""), "scope "+caller.Scope.String())
-	}
-	if target.Live && caller.Way == registry.MCP {
-		return deny(refusal.New(refusal.NotPermitted, "only the person may put a task on the project's own checkout", "leave live out"), "live checkout over mcp")
-	}
-	subject, no := g.find(grant, target)
+// Check implements registry.Guard. The router has already held the verb's audience against the caller's way in
+// and scope.
+//
+// For a scoped caller the order is: what it can see; the project list; its limit; the ceiling. The budget for
+// new tasks is held under the lock of the tasks, where it is spent.
+func (g *Guard) Check(_ context.Context, caller registry.Caller, verb *registry.Verb, target registry.Target) registry.Decision {
+	grant, ended, no := g.holder(caller)
 	if no != nil {
-		decision := deny(no, string(no.Code))
+		return *no
+	}
+	v := g.viewOf(grant)
+	subject, missing := v.find(target)
+	if missing != nil {
+		decision := deny("sight", missing, v.hidden(grant, target))
 		decision.Subject = subject
 		return decision
 	}
-	return registry.Decision{Allow: true, Subject: subject, Ended: ended}
+	decision := registry.Decision{Allow: true, Rule: "full", Subject: subject}
+	switch {
+	case caller.Way != registry.MCP:
+		decision.Rule = "person"
+	case target.Live:
+		decision = deny("live", refusal.New(refusal.NotPermitted, "only the person may put a task on the project's own checkout", "leave live out"), "live checkout over mcp")
+	case grant.Scope == registry.Scoped:
+		decision = g.scoped(grant, v, verb, target, subject)
+	}
+	if decision.Allow && verb.Class > caller.Ceiling {
+		decision = deny("ceiling", refusal.Newf(refusal.NotPermitted, "the person can raise the ceiling of this caller",
+			"this caller may call verbs up to class %s, and this one is %s", caller.Ceiling, verb.Class), "")
+	}
+	switch {
+	case !decision.Allow:
+		decision.Subject = subject
+	case caller.Way == registry.MCP:
+		decision.Ended = ended
+		decided := decision.Subject
+		decision.Again = func() registry.Decision { return g.again(caller, verb, decided) }
+	}
+	return decision
 }
 
-func deny(no *refusal.Refusal, why string) registry.Decision {
-	return registry.Decision{Refusal: no, Why: why}
+// holder returns the grant behind a caller; the zero grant for the person.
+func (g *Guard) holder(caller registry.Caller) (Grant, <-chan struct{}, *registry.Decision) {
+	if (caller.Way == registry.Window || caller.Way == registry.CLI) && caller.Scope == registry.Full {
+		return Grant{}, nil, nil // the person: nothing that could end
+	}
+	refuse := func(no *refusal.Refusal, why string) (Grant, <-chan struct{}, *registry.Decision) {
+		decision := deny("grant", no, why)
+		return Grant{}, nil, &decision
+	}
+	if caller.Way != registry.MCP || caller.Grant == "" {
+		return refuse(refusal.New(refusal.NotPermitted, "no grant", ""), "a call without a grant")
+	}
+	grant, ended, live := g.book.Get(caller.Grant)
+	if !live {
+		return refuse(refusal.New(refusal.Revoked, "this grant has ended", ""), "the grant was revoked between authentication and decision")
+	}
+	if caller.Scope != grant.Scope || caller.Ceiling != grant.Ceiling || caller.Task != grant.Task || grant.Scope == registry.ScopeNone {
+		return refuse(refusal.New(refusal.NotPermitted, "no grant", ""), "the caller is not what its grant says")
+	}
+	return grant, ended, nil
 }
 
-// find looks up everything that the target names.
-func (g *Guard) find(own Grant, target registry.Target) (registry.Subject, *refusal.Refusal) {
-	view := finder{g.world.Projects(), g.world.Tasks()}
-	var subject registry.Subject
-	for _, selector := range target.Projects {
-		project, no := view.project(selector)
-		if no != nil {
-			return subject, no
-		}
-		subject.Projects = append(subject.Projects, project.ID)
-	}
-	if target.OwnTask && target.Task == "" && own.Task != "" {
-		target.Task = string(own.Task)
-	}
-	if target.Task == "" && target.OwnTask {
-		return subject, refusal.New(refusal.BadInput, "no task given", "name the task")
-	}
-	if target.Task != "" {
-		return g.findTask(view, subject, target)
-	}
-	project, no := g.findProject(view, own, target)
-	subject.Project = project
-	return subject, no
-}
-
-func (g *Guard) findTask(view finder, subject registry.Subject, target registry.Target) (registry.Subject, *refusal.Refusal) {
-	task, no := view.task(target.Task, target.Tasks)
+// again decides about a subject that was found before: the same ids, things as they are now.
+func (g *Guard) again(caller registry.Caller, verb *registry.Verb, subject registry.Subject) registry.Decision {
+	grant, ended, no := g.holder(caller)
 	if no != nil {
-		return subject, no
+		no.Subject = subject
+		return *no
 	}
-	subject.Task, subject.Project = task.ID, task.Project
-	if target.Tab == "" && !target.MainTab {
-		return subject, nil
+	decision := registry.Decision{Allow: true, Rule: "full", Subject: subject, Ended: ended}
+	v := g.viewOf(grant)
+	gone := subject.Task != "" && !slices.ContainsFunc(v.tasks, func(t Task) bool { return t.ID == subject.Task })
+	switch {
+	case gone:
+		decision = deny("sight", notFound("task"), "the task went out of sight since")
+	case grant.Scope == registry.Scoped && subject.Child != nil:
+		decision = g.childStill(grant, v, subject)
+	case grant.Scope == registry.Scoped:
+		decision = g.scoped(grant, v, verb, registry.Target{}, subject)
 	}
-	subject.Tab, no = view.tab(target.Tab, task)
-	return subject, no
+	decision.Subject = subject
+	return decision
 }
 
-// findProject finds the named project. A new task without one goes into the caller's own project, or into
-// the only one that there is.
-func (g *Guard) findProject(view finder, own Grant, target registry.Target) (ident.Project, *refusal.Refusal) {
-	if target.Project != "" {
-		project, no := view.project(target.Project)
-		return project.ID, no
-	}
-	if target.Child == nil {
-		return "", nil
-	}
-	for _, task := range view.tasks {
-		if task.ID == own.Task && own.Task != "" {
-			return task.Project, nil
-		}
-	}
-	if len(view.projects) == 1 {
-		return view.projects[0].ID, nil
-	}
-	return "", refusal.New(refusal.BadInput, "no project given", "name the project")
+func deny(rule string, no *refusal.Refusal, why string) registry.Decision {
+	return registry.Decision{Refusal: no, Rule: rule, Why: why}
 }

@@ -41,6 +41,27 @@ func Builtins() []Builtin {
 			Doc: "Prints a script that completes commands, flags and values. For bash: source <(termic completion bash).",
 		},
 		{
+			Name: "mcp-headers", Usage: "mcp-headers --client NAME --url URL [flags]", Summary: "print the headers of a registered client's connection",
+			Doc: "Prints one JSON object with the header Authorization, for a client that runs it when it connects. It prints only when the running app confirms that it holds exactly that address; else it says why in one line on standard error.",
+			Flags: []Flag{
+				{Name: "client", Value: "NAME", Doc: "name under which the client is registered"},
+				{Name: "url", Value: "URL", Doc: "address that the client connects to"},
+			},
+		},
+		{
+			Name: "mcp-stdio", Usage: "mcp-stdio --client NAME [flags]", Summary: "speak MCP on standard input and output for a registered client",
+			Doc:   "Carries MCP messages between a client that starts it and the app's endpoint, one by one. A client of an older revision is answered in its own; a client need not be restarted when the app is.",
+			Flags: []Flag{{Name: "client", Value: "NAME", Doc: "name under which the client is registered"}},
+		},
+		{
+			Name: "agents-md", Usage: "agents-md [--install FILE | --remove FILE] [flags]", Summary: "teach agents to use termic",
+			Doc: "Prints a short text for a file such as AGENTS.md that teaches any agent the commands, the exit statuses and the manners. Inside a cage it says what a caged agent may do.",
+			Flags: []Flag{
+				{Name: "install", Value: "FILE", Doc: "put the text into FILE between two marks, or bring it up to date there"},
+				{Name: "remove", Value: "FILE", Doc: "take the text out of FILE again"},
+			},
+		},
+		{
 			Name: "help", Usage: "help [COMMAND...]", Summary: "explain a command",
 			Doc: "Explains a command. With --json: every verb, argument, flag, schema, refusal and exit status as one JSON document.",
 		},

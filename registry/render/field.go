@@ -31,7 +31,11 @@ func fieldsOf(t reflect.Type, schema *jsonschema.Schema) ([]field, error) {
 		if name == "" || property == nil {
 			return nil, fmt.Errorf("field %s of %s has no JSON name or no schema", f.Name, t)
 		}
-		fields = append(fields, field{name, f.Type, property, f.Tag.Get("cli")})
+		goType := f.Type
+		if goType.Kind() == reflect.Pointer { // tells "not said" from the zero value
+			goType = goType.Elem()
+		}
+		fields = append(fields, field{name, goType, property, f.Tag.Get("cli")})
 	}
 	return fields, nil
 }
@@ -134,13 +138,15 @@ func newMember(f field) (Member, error) {
 	}
 	m := Member{
 		Name: f.name, Doc: f.schema.Description, Kind: kind, Enum: f.enum(),
-		Column: t.has("col"), Raw: t.has("raw"), Hidden: t.has("hide"),
+		Column: t.has("col"), Raw: t.has("raw"), Text: t.has("text"), Hidden: t.has("hide"),
 	}
 	switch {
 	case len(t.words) > 1:
-		return Member{}, fmt.Errorf("is more than one of column, raw and hidden")
+		return Member{}, fmt.Errorf("is more than one of column, raw, text and hidden")
 	case m.Raw && kind != String:
 		return Member{}, fmt.Errorf("is raw but no string")
+	case m.Text && kind != String:
+		return Member{}, fmt.Errorf("is text but no string")
 	case m.Column && (kind == Object || kind == Objects):
 		return Member{}, fmt.Errorf("is a column but holds objects")
 	}

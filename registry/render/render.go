@@ -60,6 +60,8 @@ type Member struct {
 	Column bool
 	// Raw: printed as it is, and nothing else with it.
 	Raw bool
+	// Text: several lines, shown as they are below everything else.
+	Text bool
 	// Hidden: only in --json.
 	Hidden bool
 	// Members are the fields of an Object, or of each item of Objects.

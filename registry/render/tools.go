@@ -37,6 +37,8 @@ type ToolMeta struct {
 	// AskPerson asks the client to put every call before a person. Claude Code honours the key; others
 	// ignore it.
 	AskPerson bool `json:"anthropic/requiresUserInteraction,omitempty"`
+	// Disabled tells that the caller's ceiling is below the class.
+	Disabled bool `json:"termic/disabled,omitempty"`
 }
 
 // Tools returns verbs as MCP tools, in the same order. The same verbs always give the same tools.
@@ -59,6 +61,14 @@ func Tools(verbs []*registry.Verb) []Tool {
 		})
 	}
 	return tools
+}
+
+// Disabled returns the tool as it is listed for a caller whose ceiling is below its class: it is there, says that
+// it cannot be called, and is refused when it is.
+func (t Tool) Disabled() Tool {
+	t.Description = "Disabled for you: it is of class " + t.Meta.Class.String() + ", above your ceiling. " + t.Description
+	t.Meta.Disabled = true
+	return t
 }
 
 // withDialect returns a copy of a verb's schema that names its dialect; the verb keeps its own.

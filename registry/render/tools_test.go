@@ -2,6 +2,7 @@ package render_test
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"termic/registry"
@@ -166,5 +167,16 @@ func checkClosed(t *testing.T, name string, schema any) {
 		for _, part := range schema {
 			checkClosed(t, name, part)
 		}
+	}
+}
+
+func TestADisabledToolSaysSo(t *testing.T) {
+	tool := render.Tools([]*registry.Verb{verbs.TaskArchive.Verb()})[0]
+	off := tool.Disabled()
+	if !off.Meta.Disabled || !strings.HasPrefix(off.Description, "Disabled for you") || !strings.HasSuffix(off.Description, tool.Description) {
+		t.Errorf("%+v", off)
+	}
+	if tool.Meta.Disabled || strings.Contains(tool.Description, "Disabled") {
+		t.Errorf("the tool itself changed: %+v", tool)
 	}
 }

@@ -7,14 +7,16 @@ import (
 
 // Tab is a terminal as callers see it.
 type Tab struct {
-	ID     string `json:"id" jsonschema:"stable id of the tab" cli:"col"`
-	Name   string `json:"name" jsonschema:"name of the tab, unique in its task" cli:"col"`
-	Agent  string `json:"agent" jsonschema:"agent that runs in it; shell for a plain shell" cli:"col"`
-	State  string `json:"state" enum:"starting,working,waiting,done,idle,exited,unknown" jsonschema:"what the agent is doing" cli:"col"`
-	Signal string `json:"signal" enum:"none,hook,osc,process,title,screen,quiet" jsonschema:"what the state is known by; title, screen and quiet are guesses" cli:"col"`
-	Since  string `json:"since" jsonschema:"since when it is in this state (RFC 3339)" cli:"hide"`
-	Queued int    `json:"queued" jsonschema:"texts that wait for the agent to be ready" cli:"col"`
-	Exit   int    `json:"exit,omitzero" jsonschema:"exit status, once exited and not zero" cli:"hide"`
+	ID      string `json:"id" jsonschema:"stable id of the tab" cli:"col"`
+	Name    string `json:"name" jsonschema:"name of the tab, unique in its task" cli:"col"`
+	Agent   string `json:"agent" jsonschema:"agent that runs in it; shell for a plain shell" cli:"col"`
+	State   string `json:"state" enum:"starting,working,waiting,done,idle,exited,unknown" jsonschema:"what the agent is doing" cli:"col"`
+	Signal  string `json:"signal" enum:"none,hook,osc,process,title,screen,quiet" jsonschema:"what the state is known by; title, screen and quiet are guesses" cli:"col"`
+	Since   string `json:"since" jsonschema:"since when it is in this state (RFC 3339)" cli:"hide"`
+	Queued  int    `json:"queued" jsonschema:"texts that wait for the agent to be ready" cli:"col"`
+	Dropped int    `json:"dropped,omitzero" jsonschema:"texts that waited and were not delivered, since their sender might no longer send them" cli:"hide"`
+	Outside bool   `json:"outside,omitzero" jsonschema:"runs outside the task's cage; the person opened it so" cli:"hide"`
+	Exit    int    `json:"exit,omitzero" jsonschema:"exit status, once exited and not zero" cli:"hide"`
 }
 
 // TaskSendIn are the arguments of task_send.
@@ -152,6 +154,42 @@ var TaskTab = registry.Define[TaskTabIn, TabOut](registry.Verb{
 	CLI:       registry.Command{Path: "tab", Example: "tab fix-login --agent shell"},
 })
 
+// TabOutsideIn are the arguments of tab_outside.
+type TabOutsideIn struct {
+	Task  string `json:"task" min:"1" jsonschema:"caged task: name, project/name, unique prefix, or id" cli:"arg"`
+	Agent string `json:"agent,omitempty" max:"32" jsonschema:"agent to start in it; default: shell"`
+	Name  string `json:"name,omitempty" max:"64" jsonschema:"name of the tab; default: the agent's id, numbered if taken"`
+	Seen  bool   `json:"seen,omitempty" jsonschema:"the person has seen the files that programs execute by themselves"`
+}
+
+// Target implements registry.Targeted.
+func (in TabOutsideIn) Target() registry.Target { return registry.Target{Task: in.Task} }
+
+// ExecutedFile is a file of a checkout that programs outside a cage execute, or obey, by themselves.
+type ExecutedFile struct {
+	Path   string `json:"path" jsonschema:"path in the checkout"`
+	Change string `json:"change" jsonschema:"new, changed, link (not followed), special, nested-git or bare-git (a git that starts there takes its configuration)"`
+}
+
+// TabOutsideOut is the result of tab_outside.
+type TabOutsideOut struct {
+	Opened bool           `json:"opened" jsonschema:"whether the tab was opened; if not, show the files and ask again with seen"`
+	Tab    Tab            `json:"tab,omitzero" jsonschema:"the tab, when it was opened"`
+	Files  []ExecutedFile `json:"files" jsonschema:"new or changed files that programs outside the cage execute, or obey, by themselves"`
+	Unseen []string       `json:"unseen" jsonschema:"places that could not be looked at; there may be more such files"`
+}
+
+// TabOutside is the person's, at the window, and does not exist for anyone else.
+var TabOutside = registry.Define[TabOutsideIn, TabOutsideOut](registry.Verb{
+	Name:     "tab_outside",
+	Summary:  "open a tab outside a task's cage",
+	Doc:      "Opens a terminal in a caged task's checkout, outside its cage. First it answers with the new or changed files that programs there execute by themselves, and opens nothing.",
+	Class:    registry.Write,
+	Scope:    registry.Full,
+	Reach:    registry.ReachAct,
+	Refusals: []refusal.Code{refusal.NotFound, refusal.Ambiguous, refusal.Conflict, refusal.Unsupported, refusal.Busy},
+})
+
 // TaskTabCloseIn are the arguments of task_tab_close.
 type TaskTabCloseIn struct {
 	Task string `json:"task" min:"1" jsonschema:"task: name, project/name, unique prefix, or id" cli:"arg"`
@@ -164,11 +202,11 @@ func (in TaskTabCloseIn) Target() registry.Target { return registry.Target{Task:
 var TaskTabClose = registry.Define[TaskTabCloseIn, None](registry.Verb{
 	Name:     "task_tab_close",
 	Summary:  "close a tab and end what runs in it",
-	Doc:      "Hangs up the terminal: what runs in it gets a moment to end, then is killed with everything it started there.",
+	Doc:      "Hangs up the terminal: what runs in it gets a moment to end, then is killed with everything it started there. A caged caller may close the tabs that it opened.",
 	Class:    registry.Write,
 	Scope:    registry.Scoped,
 	Audience: registry.Everyone,
-	Reach:    registry.ReachAct,
+	Reach:    registry.ReachClose,
 	Always:   true,
 	Refusals: []refusal.Code{refusal.NotFound, refusal.Ambiguous},
 	CLI:      registry.Command{Path: "tab close", Example: "tab close fix-login shell"},

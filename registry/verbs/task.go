@@ -7,23 +7,29 @@ import (
 
 // Task is a task as callers see it.
 type Task struct {
-	ID          string `json:"id" jsonschema:"stable id of the task" cli:"col"`
-	Name        string `json:"name" jsonschema:"name of the task, unique among the live tasks of its project" cli:"col"`
-	Project     string `json:"project" jsonschema:"id of its project" cli:"hide"`
-	ProjectName string `json:"project_name" jsonschema:"name of its project" cli:"col"`
-	Branch      string `json:"branch" jsonschema:"git branch of the task" cli:"col"`
-	Base        string `json:"base" jsonschema:"commit that the task started from"`
-	Path        string `json:"path" jsonschema:"directory of its checkout"`
-	Agent       string `json:"agent" jsonschema:"agent that the task was made for" cli:"col"`
-	Cage        string `json:"cage" enum:"off,monitor,enforce-fs,enforce" jsonschema:"mode of its cage" cli:"col"`
-	MCP         bool   `json:"mcp" jsonschema:"whether a caged agent of the task may use the control plane"`
-	Live        bool   `json:"live" jsonschema:"works in the project's own checkout instead of one of its own"`
-	Archived    bool   `json:"archived" jsonschema:"archived: no checkout, no tabs, can be restored"`
-	State       string `json:"state" enum:"none,starting,working,waiting,done,idle,exited,unknown" jsonschema:"state of its first agent tab, or of its first tab; none without tabs" cli:"col"`
-	Signal      string `json:"signal" enum:"none,hook,osc,process,title,screen,quiet" jsonschema:"what the state is known by; title, screen and quiet are guesses"`
-	Creator     string `json:"creator,omitempty" jsonschema:"id of the task whose agent created it"`
-	Created     string `json:"created" jsonschema:"when it was created (RFC 3339)"`
-	Tabs        []Tab  `json:"tabs" jsonschema:"its terminals, in order"`
+	ID          string   `json:"id" jsonschema:"stable id of the task" cli:"col"`
+	Name        string   `json:"name" jsonschema:"name of the task, unique among the live tasks of its project" cli:"col"`
+	Project     string   `json:"project" jsonschema:"id of its project" cli:"hide"`
+	ProjectName string   `json:"project_name" jsonschema:"name of its project" cli:"col"`
+	Branch      string   `json:"branch" jsonschema:"git branch of the task" cli:"col"`
+	Base        string   `json:"base" jsonschema:"commit that the task started from"`
+	Path        string   `json:"path" jsonschema:"directory of its checkout"`
+	Agent       string   `json:"agent" jsonschema:"agent that the task was made for" cli:"col"`
+	Cage        string   `json:"cage" enum:"off,monitor,enforce-fs,enforce" jsonschema:"mode of its cage" cli:"col"`
+	MCP         bool     `json:"mcp" jsonschema:"whether a caged agent of the task may use the control plane"`
+	Projects    []string `json:"projects,omitempty" jsonschema:"ids of the projects besides its own that its agent may create tasks in" cli:"hide"`
+	Hosts       []string `json:"hosts,omitempty" jsonschema:"hosts that its cage lets through" cli:"hide"`
+	Read        []string `json:"read,omitempty" jsonschema:"paths that its cage lets be read" cli:"hide"`
+	Write       []string `json:"write,omitempty" jsonschema:"paths that its cage lets be written" cli:"hide"`
+	Env         []string `json:"env,omitempty" jsonschema:"variables of the person's environment that its cage passes" cli:"hide"`
+	Live        bool     `json:"live" jsonschema:"works in the project's own checkout instead of one of its own"`
+	Archived    bool     `json:"archived" jsonschema:"archived: no checkout, no tabs, can be restored"`
+	State       string   `json:"state" enum:"none,starting,working,waiting,done,idle,exited,unknown" jsonschema:"state of its first agent tab, or of its first tab; none without tabs" cli:"col"`
+	Signal      string   `json:"signal" enum:"none,hook,osc,process,title,screen,quiet" jsonschema:"what the state is known by; title, screen and quiet are guesses"`
+	Trouble     string   `json:"trouble,omitempty" jsonschema:"what is wrong with the task or its git, in words"`
+	Creator     string   `json:"creator,omitempty" jsonschema:"id of the task whose agent created it"`
+	Created     string   `json:"created" jsonschema:"when it was created (RFC 3339)"`
+	Tabs        []Tab    `json:"tabs" jsonschema:"its terminals, in order"`
 }
 
 // TaskNewIn are the arguments of task_new.
@@ -32,12 +38,13 @@ type TaskNewIn struct {
 	Project  string   `json:"project,omitempty" jsonschema:"project to work in (name, unique prefix or id); may be left out by a task's own agent, and where there is only one" cli:"flag=project"`
 	Base     string   `json:"base,omitempty" max:"255" jsonschema:"branch, tag or commit to start from; default: the project's default branch"`
 	Agent    string   `json:"agent,omitempty" max:"32" jsonschema:"agent to start; default: the setting agents.default"`
-	Cage     string   `json:"cage,omitempty" enum:"off,monitor,enforce-fs,enforce" jsonschema:"mode of the cage; default: off"`
-	MCP      bool     `json:"mcp,omitempty" jsonschema:"let a caged agent use the control plane"`
+	Cage     string   `json:"cage,omitempty" enum:"off,monitor,enforce-fs,enforce" jsonschema:"mode of the cage; default: as the project's settings say, else off"`
+	MCP      *bool    `json:"mcp,omitempty" jsonschema:"let a caged agent use the control plane; default: as the project's settings say, else not"`
 	Projects []string `json:"projects,omitempty" max:"64" jsonschema:"projects that its agent may create tasks in, besides its own" cli:"split"`
 	Hosts    []string `json:"hosts,omitempty" max:"256" jsonschema:"hosts that a cage lets through, as host, host:port or *.domain" cli:"flag=host"`
 	Read     []string `json:"read,omitempty" max:"256" jsonschema:"paths that a cage lets be read" cli:"flag=read,abs"`
 	Write    []string `json:"write,omitempty" max:"256" jsonschema:"paths that a cage lets be written" cli:"flag=write,abs"`
+	Env      []string `json:"env,omitempty" max:"64" jsonschema:"variables of the person's environment that a cage passes" cli:"flag=env"`
 	Prompt   string   `json:"prompt,omitempty" max:"1048576" jsonschema:"first prompt for the agent, delivered when it is ready" cli:"short=p,stdin"`
 	Live     bool     `json:"live,omitempty" jsonschema:"work in the project's own checkout; only the person may"`
 	Key      string   `json:"key,omitempty" max:"128" jsonschema:"repeating the call with the same key and arguments within ten minutes returns the first outcome"`
@@ -49,7 +56,10 @@ func (in TaskNewIn) Target() registry.Target {
 		Project:  in.Project,
 		Projects: in.Projects,
 		Live:     in.Live,
-		Child:    &registry.Wish{Cage: in.Cage, MCP: in.MCP, Hosts: in.Hosts, Read: in.Read, Write: in.Write},
+		Child: &registry.Wish{
+			Name: in.Name, Cage: in.Cage, MCP: in.MCP, Hosts: in.Hosts, Read: in.Read, Write: in.Write, Env: in.Env,
+			Projects: in.Projects != nil,
+		},
 	}
 }
 
@@ -95,16 +105,33 @@ func (in TaskStatusIn) Target() registry.Target {
 
 // TaskStatusOut is the result of task_status.
 type TaskStatusOut struct {
-	Task  Task  `json:"task" jsonschema:"the task"`
-	Grant Grant `json:"grant,omitzero" jsonschema:"what the caller may do; only when a task asks about itself" cli:"hide"`
+	Task Task `json:"task" jsonschema:"the task"`
+	// Can says in words what the task can really touch on this machine.
+	Can   []string `json:"can" jsonschema:"what the task can touch on this machine, in words"`
+	Grant Grant    `json:"grant,omitzero" jsonschema:"what the caller may do; only when a task asks about itself" cli:"hide"`
 }
 
 // Grant tells a caller what it holds.
 type Grant struct {
-	Scope    string   `json:"scope" jsonschema:"scoped or full"`
-	Ceiling  string   `json:"ceiling" jsonschema:"highest class of verb that it may call"`
-	Projects []string `json:"projects" jsonschema:"names of the projects that it may act on"`
-	Limit    []string `json:"limit" jsonschema:"what its task may touch, in words"`
+	Scope    string         `json:"scope" jsonschema:"scoped or full"`
+	Ceiling  string         `json:"ceiling" jsonschema:"highest class of verb that it may call"`
+	Projects []GrantProject `json:"projects" jsonschema:"the projects that it may act on"`
+	Limit    []string       `json:"limit" jsonschema:"what its task may touch, in words"`
+	Left     Budget         `json:"left,omitzero" jsonschema:"how many tasks it may still make; only for a scoped caller"`
+}
+
+// GrantProject is a project that a caller may act on.
+type GrantProject struct {
+	ID   string `json:"id" jsonschema:"stable id of the project"`
+	Name string `json:"name" jsonschema:"name of the project"`
+}
+
+// Budget bounds the tasks that a task's agents may make.
+type Budget struct {
+	Depth    int `json:"depth" jsonschema:"generations of tasks that may descend from it"`
+	Children int `json:"children" jsonschema:"live tasks that it may have made itself"`
+	Total    int `json:"total" jsonschema:"tasks that may descend from it, archived ones included"`
+	Hourly   int `json:"hourly" jsonschema:"tasks that may descend from it and be made within an hour"`
 }
 
 var TaskStatus = registry.Define[TaskStatusIn, TaskStatusOut](registry.Verb{

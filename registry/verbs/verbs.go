@@ -14,6 +14,7 @@
 //	-            not offered
 //	col          in results: a column of the table
 //	raw          in results: printed as it is, and nothing else
+//	text         in results: several lines, shown as they are below everything else
 //	hide         in results: only in --json
 package verbs
 
@@ -25,9 +26,12 @@ func All() []*registry.Verb {
 		TaskNew.Verb(), TaskSend.Verb(), TaskWait.Verb(), TaskStatus.Verb(), TaskLog.Verb(), TaskDiff.Verb(),
 		TaskTab.Verb(), TaskTabClose.Verb(), TaskAgents.Verb(),
 		TaskList.Verb(), TaskAttach.Verb(), TaskRename.Verb(), TaskArchive.Verb(), TaskRestore.Verb(), TaskOpen.Verb(),
-		ProjectAdd.Verb(), ProjectList.Verb(), ProjectRemove.Verb(),
+		CageEdit.Verb(), TabOutside.Verb(),
+		ProjectAdd.Verb(), ProjectList.Verb(), ProjectSettings.Verb(), ProjectRemove.Verb(),
 		AgentAdd.Verb(), AgentRemove.Verb(),
 		SettingsGet.Verb(), SettingsSet.Verb(), SettingsList.Verb(),
+		ClientList.Verb(), ClientShow.Verb(), ClientAdd.Verb(), ClientRemove.Verb(), ClientRefresh.Verb(), ClientConnect.Verb(),
+		TaskBudget.Verb(), GrantList.Verb(), GrantRevoke.Verb(), ControlStop.Verb(), AuditTail.Verb(), AuditVerify.Verb(),
 		Doctor.Verb(),
 		WindowWatch.Verb(),
 	}

@@ -1,18 +1,26 @@
 package cagetest
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"testing"
 )
 
 // ordinary is the uid of the user as whom root's tests run too. It needs no entry in /etc/passwd.
 const ordinary = 1500
 
-// Users returns the uids that tests can run as: this one, and for root an ordinary one too.
+// Users returns the uids that tests can run as: this one, and for root an ordinary one too, unless this is a user
+// namespace that has none.
 func Users() []int {
+	ids, err := os.ReadFile("/proc/self/uid_map") // inside outside count, user_namespaces(7); no such file: no namespaces
+	var first, outside, n int
+	if _, scan := fmt.Sscan(string(ids), &first, &outside, &n); err == nil && scan == nil && ordinary >= first+n {
+		return []int{os.Getuid()}
+	}
 	if os.Getuid() == 0 {
 		return []int{0, ordinary}
 	}
@@ -27,6 +35,9 @@ func Inner() bool { return os.Getenv(MarkerVar) != "" }
 func AgainAsUsers(t *testing.T, wrapper ...string) {
 	t.Helper()
 	test := "^" + t.Name() + "$"
+	if os.Getuid() != 0 {
+		Tally(t, "%s: as uid %d only; as root it also runs as root", t.Name(), os.Getuid())
+	}
 	for _, uid := range Users() {
 		t.Run("uid "+strconv.Itoa(uid), func(t *testing.T) { Again(t, uid, test, wrapper...) })
 	}
@@ -51,9 +62,27 @@ func Again(t *testing.T, uid int, tests string, wrapper ...string) {
 	asUser(cmd, uid)
 	out, err := cmd.CombinedOutput()
 	t.Logf("%s", out)
-	if err != nil {
+	switch ran, skipped := count(out, "--- PASS: "), count(out, "--- SKIP: "); {
+	case err != nil:
 		t.Error(err)
+	case ran == 0 && skipped == 0:
+		t.Errorf("no test has the name %s", tests)
+	case ran == 0:
+		t.Skip("it was skipped, see above")
+	case skipped > 0:
+		Tally(t, "%d tests skipped as uid %d", skipped, uid)
 	}
+}
+
+// count returns how many tests of a verbose run ended so, subtests left out.
+func count(out []byte, how string) int {
+	n := 0
+	for line := range strings.Lines(string(out)) {
+		if strings.HasPrefix(line, how) {
+			n++
+		}
+	}
+	return n
 }
 
 // copySelf puts this binary where any user can run it.

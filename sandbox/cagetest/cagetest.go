@@ -60,6 +60,9 @@ func Bin(t testing.TB) string {
 	return programs.dir
 }
 
+// linked are the linker's flags for a program, as build/build.sh has them.
+var linked = map[string]string{"stage": "-E stage_entry"}
+
 func build() (string, error) {
 	// Not in TMPDIR, which may be closed to the other user that tests run as.
 	dir, err := os.MkdirTemp("/tmp", "termic-cagetest-")
@@ -70,7 +73,7 @@ func build() (string, error) {
 		return dir, err
 	}
 	for name, pkg := range map[string]string{"stage": "termic/sandbox/stagecmd", "hostile": "termic/sandbox/cagetest/hostile"} {
-		cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-o", filepath.Join(dir, name), pkg)
+		cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags="+linked[name], "-o", filepath.Join(dir, name), pkg)
 		cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=")
 		if out, err := cmd.CombinedOutput(); err != nil {
 			return dir, fmt.Errorf("build %s: %w\n%s", pkg, err, out)
@@ -87,9 +90,10 @@ type Machine struct {
 	Support                       launch.Support
 }
 
-// New lays out a machine below a new directory, and finds out what the real one supports.
+// New lays out a machine below a new directory, and finds out what the real one supports. See Require.
 func New(t testing.TB) *Machine {
 	t.Helper()
+	Require(t)
 	root, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
@@ -177,6 +181,12 @@ const patience = time.Minute
 // Run runs a program in the cage, in the checkout, without a terminal.
 func (m *Machine) Run(t testing.TB, cage *launch.Cage, argv ...string) Outcome {
 	t.Helper()
+	return m.RunEnv(t, cage, m.Env(), argv...)
+}
+
+// RunEnv is Run with another environment than Env.
+func (m *Machine) RunEnv(t testing.TB, cage *launch.Cage, env []string, argv ...string) Outcome {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	r, w, err := os.Pipe()
@@ -184,7 +194,7 @@ func (m *Machine) Run(t testing.TB, cage *launch.Cage, argv ...string) Outcome {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	p, err := cage.Spawn(ctx, launch.Command{Argv: argv, Env: m.Env(), Dir: m.Checkout}, nil, w, w)
+	p, err := cage.Spawn(ctx, launch.Command{Argv: argv, Env: env, Dir: m.Checkout}, nil, w, w)
 	_ = w.Close()
 	if err != nil {
 		t.Fatalf("%q: %v", argv, err)
@@ -202,14 +212,20 @@ func (m *Machine) Run(t testing.TB, cage *launch.Cage, argv ...string) Outcome {
 	return Outcome{Code: exit.Code, Output: string(output)}
 }
 
-// Outside runs a program in the checkout, outside any cage.
+// OutsideRun runs a program in the checkout, outside any cage.
 func (m *Machine) OutsideRun(t testing.TB, argv ...string) Outcome {
+	t.Helper()
+	return m.OutsideEnv(t, m.Env(), argv...)
+}
+
+// OutsideEnv is OutsideRun with another environment than Env.
+func (m *Machine) OutsideEnv(t testing.TB, env []string, argv ...string) Outcome {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	var output bytes.Buffer
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
-	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = m.Checkout, m.Env(), &output, &output
+	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = m.Checkout, env, &output, &output
 	if err := cmd.Run(); cmd.ProcessState == nil {
 		t.Fatalf("%q: %v", argv, err)
 	}

@@ -53,7 +53,7 @@ func TestControls(t *testing.T) {
 				requireScopes(t, m)
 			}
 			cage := m.Start(t, mode, capability.Set{})
-			tried := 0
+			tried, works := 0, 0
 			for _, c := range controls {
 				t.Run(c.name, func(t *testing.T) {
 					argv := c.argv
@@ -63,16 +63,21 @@ func TestControls(t *testing.T) {
 						t.Logf("not on this machine: %v", err)
 						return
 					}
-					tried++
-					outside, inside := m.OutsideRun(t, argv...), m.Run(t, cage, argv...)
+					outside := m.OutsideRun(t, argv...)
 					if outside.Code != 0 {
-						t.Logf("does not work outside either: %+v", outside)
+						t.Logf("not on this machine: it does not work outside either: %+v", outside)
+						return
 					}
-					if inside != outside {
+					tried++
+					if inside := m.Run(t, cage, argv...); inside != outside {
 						t.Errorf("inside %+v, outside %+v", inside, outside)
+						return
 					}
+					works++
 				})
 			}
+			cagetest.Tally(t, "cage of %s, %-10s %-11s tried %3d, work as outside %3d, not on this machine %d", user(), mode, "controls", tried, works,
+				len(controls)-tried)
 			if tried < 8 {
 				t.Errorf("only %d controls could be tried", tried)
 			}

@@ -79,6 +79,16 @@ func (s Set) Words() []string {
 	return words
 }
 
+// On describes one axis of the set to a person, in one sentence; nothing for what is no axis of a Set.
+func (s Set) On(axis Axis) string {
+	for _, a := range axes {
+		if a.name == axis {
+			return a.words(s)
+		}
+	}
+	return ""
+}
+
 // UnmarshalJSON replaces s. Unknown keys are an error: they may be limits that this version does not know.
 func (s *Set) UnmarshalJSON(data []byte) error {
 	type plain Set // without this method

@@ -25,7 +25,7 @@ func (s *Support) try(ctx context.Context, plan linuxcage.Plan) error {
 		return &UnsupportedError{Mode: plan.Mode, Cause: err,
 			Lack: Lack{What: "the program stage is missing", Remedy: "install termic again: it comes with it"}}
 	}
-	cage, err := start(ctx, s.stage, plan)
+	cage, err := start(ctx, s.stage, plan, func() error { return nil })
 	if err != nil {
 		return err
 	}

@@ -33,10 +33,7 @@ func Start(ctx context.Context, support Support, plan linuxcage.Plan) (*Cage, er
 	if err := plan.Check(); err != nil {
 		return nil, fmt.Errorf("start cage: %w", err)
 	}
-	if err := checkSockets(plan, unixSockets); err != nil {
-		return nil, err
-	}
-	cage, err := start(ctx, support.stage, plan)
+	cage, err := start(ctx, support.stage, plan, func() error { return checkSockets(plan, unixSockets) })
 	if err != nil {
 		return nil, err
 	}
@@ -47,39 +44,35 @@ func Start(ctx context.Context, support Support, plan linuxcage.Plan) (*Cage, er
 	return cage, nil
 }
 
-// start is Start without asking what the machine can do.
-func start(ctx context.Context, program string, plan linuxcage.Plan) (*Cage, error) {
+// start is Start without asking what the machine can do. The stage gets its plan when allowed, which is asked while
+// it starts, agrees.
+func start(ctx context.Context, program string, plan linuxcage.Plan, allowed func() error) (*Cage, error) {
 	ctx, cancel := context.WithTimeout(ctx, setUpTime)
 	defer cancel()
-	message := stage.Start{Plan: plan}
-	if plan.Attest.Network {
-		canary, err := net.Listen("tcp4", "127.0.0.1:0")
-		if err != nil {
-			return nil, fmt.Errorf("start cage: open a port that it must not reach: %w", err)
-		}
-		defer canary.Close()
-		message.Canary = uint16(canary.Addr().(*net.TCPAddr).Port)
-		if message.HostNet, err = os.Readlink("/proc/self/ns/net"); err != nil {
-			return nil, fmt.Errorf("start cage: %w", err)
-		}
-	}
 	s, err := newStarter(ctx, program, plan)
 	if err != nil {
 		return nil, fmt.Errorf("start cage: %w", err)
 	}
-	cage, err := s.run(ctx, message)
-	if err != nil {
-		s.abandon()
-		if ctx.Err() != nil {
-			err = fmt.Errorf("%w: %w", ctx.Err(), err)
-		}
-		var failure *stage.Failure
-		if errors.As(err, &failure) && machineLacks(failure) {
-			return nil, diagnose(plan.Mode, failure, os.DirFS("/"))
-		}
-		return nil, fmt.Errorf("start cage: %w", err)
+	var refused error
+	cage, err := s.run(ctx, func() error {
+		refused = allowed()
+		return refused
+	})
+	if err == nil {
+		return cage, nil
 	}
-	return cage, nil
+	s.abandon()
+	if refused != nil {
+		return nil, refused
+	}
+	if ctx.Err() != nil {
+		err = fmt.Errorf("%w: %w", ctx.Err(), err)
+	}
+	var failure *stage.Failure
+	if errors.As(err, &failure) && machineLacks(failure) {
+		return nil, diagnose(plan.Mode, failure, os.DirFS("/"))
+	}
+	return nil, fmt.Errorf("start cage: %w", err)
 }
 
 // starter is a cage on its way.
@@ -119,10 +112,11 @@ func newStarter(ctx context.Context, program string, plan linuxcage.Plan) (*star
 		return nil, err
 	}
 	defer words.Close()
-	// No environment: process 1 of the cage would show it. Its own process group: whatever of the stage is left can be
+	// Nothing of the app's environment. Two threads for Go code: one waits for requests, and a process that ends is told of
+	// by the other at once; each more takes memory and time. Its own process group: whatever of the stage is left can be
 	// found by it.
 	s.outer, err = os.StartProcess(program, []string{"stage", plan.Mode.String()}, &os.ProcAttr{
-		Dir: "/", Env: []string{}, Files: []*os.File{null, null, words, theirs}, Sys: &syscall.SysProcAttr{Setpgid: true}})
+		Dir: "/", Env: []string{"GOMAXPROCS=2"}, Files: []*os.File{null, null, words, theirs}, Sys: &syscall.SysProcAttr{Setpgid: true}})
 	if err != nil {
 		_, _ = conn.Close(), s.stderr.Close()
 		return nil, err
@@ -132,7 +126,22 @@ func newStarter(ctx context.Context, program string, plan linuxcage.Plan) (*star
 }
 
 // run talks with the stage until the cage is proved.
-func (s *starter) run(ctx context.Context, message stage.Start) (*Cage, error) {
+func (s *starter) run(ctx context.Context, allowed func() error) (*Cage, error) {
+	message := stage.Start{Plan: s.plan}
+	if s.plan.Attest.Network {
+		canary, err := net.Listen("tcp4", "127.0.0.1:0")
+		if err != nil {
+			return nil, fmt.Errorf("open a port that it must not reach: %w", err)
+		}
+		defer canary.Close()
+		message.Canary = uint16(canary.Addr().(*net.TCPAddr).Port)
+		if message.HostNet, err = os.Readlink("/proc/self/ns/net"); err != nil {
+			return nil, err
+		}
+	}
+	if err := allowed(); err != nil {
+		return nil, err
+	}
 	sent := sendRequest(s.control, stage.Request{Start: &message})
 	if sent != nil && !errors.Is(sent, syscall.EPIPE) { // EPIPE: it has ended already, and may have said why
 		return nil, fmt.Errorf("send plan: %w", sent)
@@ -327,11 +336,11 @@ func readEvent(conn *net.UnixConn) (stage.Event, []*os.File, error) {
 			files = append(files, os.NewFile(uintptr(fd), "cage"))
 		}
 	}
-	var event stage.Event
+	event, cloned := stage.Cloned(data[:n])
 	if err == nil && flags&(unix.MSG_TRUNC|unix.MSG_CTRUNC) != 0 {
 		err = errors.New("event longer than it may be")
 	}
-	if err == nil {
+	if err == nil && !cloned {
 		err = json.Unmarshal(data[:n], &event)
 	}
 	if err != nil {

@@ -154,14 +154,16 @@ func (p Plan) Check() error {
 	if len(p.Attest.Unwritable) == 0 {
 		return bad("it does not prove that the root is read-only")
 	}
-	for i, m := range p.Mounts {
+	covered := map[string]string{} // paths at or above a mount so far, and that mount
+	for _, m := range p.Mounts {
 		if err := m.check(); err != nil {
 			return bad("%w", err)
 		}
-		for _, before := range p.Mounts[:i] {
-			if strings.HasPrefix(before.Path+"/", m.Path+"/") {
-				return bad("%q would cover %q", m.Path, before.Path)
-			}
+		if before, covers := covered[m.Path]; covers {
+			return bad("%q would cover %q", m.Path, before)
+		}
+		for dir := m.Path; dir != "/" && covered[dir] == ""; dir = path.Dir(dir) {
+			covered[dir] = m.Path
 		}
 	}
 	return nil

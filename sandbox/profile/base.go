@@ -104,8 +104,10 @@ func (c *compiler) personal() error {
 		if secret := c.shown(real); secret != "" {
 			return &ExposureError{Rule: fmt.Sprintf("of the app for the toolchain %q", dir), Secret: secret}
 		}
-		// Programs find their toolchain by the name that the person uses, which may be a link.
-		if clean := path.Clean(dir); clean != real && c.profileSoFar().Rule(clean).Access != ReadOnly {
+		// Programs find their toolchain by the name that the person uses, which may be a link. Below a directory that
+		// is there, or a link that is (/bin), the name is there with it.
+		clean := path.Clean(dir)
+		if around := c.profileSoFar().Rule(clean).Access; clean != real && around != ReadOnly && around != Link {
 			c.rules[clean] = Rule{Path: clean, Access: Link, Target: real, Why: "a toolchain"}
 		}
 		if c.profileSoFar().Rule(real).Access == ReadOnly {
@@ -141,6 +143,7 @@ func (c *compiler) protect() error {
 	if err != nil {
 		return err
 	}
+	var protected []string
 	for _, name := range paths {
 		if slices.Contains(c.owned, name) {
 			continue
@@ -155,8 +158,9 @@ func (c *compiler) protect() error {
 		if err := c.add(Rule{Path: name, Source: name, Access: ReadOnly, Why: "programs outside the cage obey it"}); err != nil {
 			return err
 		}
+		protected = append(protected, name)
 	}
-	return nil
+	return c.guard(protected)
 }
 
 // unlinked reports whether a path of the checkout exists. A symbolic link in it, or at its end, is a *LinkError.

@@ -256,6 +256,9 @@ func (c *compiler) ask(name string, access Access, why string) error {
 			}
 		}
 	}
+	if real != path.Clean(name) {
+		return &RedirectError{Rule: rule}
+	}
 	if around := c.profileSoFar().Rule(real); around.Access == Writable || around.Access == ReadOnly && access == ReadOnly {
 		return nil
 	}

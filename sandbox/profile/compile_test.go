@@ -249,6 +249,20 @@ func TestProtectedLinks(t *testing.T) {
 		{"a link that leads nowhere", []string{checkout + "/.envrc -> /nonexistent"}, "/.envrc"},
 		{"a link on the way", []string{checkout + "/.github -> gh", checkout + "/gh/workflows/"}, "/.github"},
 		{"a link among the patterns", []string{checkout + "/.claude/settings.json -> x"}, "/.claude/settings.json"},
+		{"a link in a protected directory to the system", []string{checkout + "/.vscode/schema.json -> /usr/lib"}, ""},
+		{"a link in it to a file beside it", []string{checkout + "/.vscode/a.json -> b.json", checkout + "/.vscode/b.json"}, ""},
+		{"a link in it to a file that can be protected", []string{checkout + "/.vscode/a.json -> ../docs/a.json", checkout + "/docs/a.json"}, ""},
+		{"a link in it to what an agent could make", []string{checkout + "/.vscode/settings.json -> ../later.json"}, "/.vscode/settings.json"},
+		{"a link in it to the checkout", []string{checkout + "/.vscode/all -> .."}, "/.vscode/all"},
+		{"a link in it to a private directory of the task", []string{checkout + "/.vscode/x -> " + task + "/git"}, "/.vscode/x"},
+		{"a link by way of a link", []string{checkout + "/.vscode/x -> ../a", checkout + "/a -> b", checkout + "/b -> later"}, "/.vscode/x"},
+		{"a link in what a link leads to", []string{checkout + "/.vscode/x -> ../docs", checkout + "/docs/y -> ../later"}, "/docs/y"},
+		{"a file with two names, both protected", []string{checkout + "/.envrc =7", checkout + "/.vscode/env =7"}, ""},
+		{"a file with another name elsewhere", []string{checkout + "/.envrc =7", "/home/u/docs/env =7"}, ""},
+		{"a file with another name in the checkout", []string{checkout + "/.envrc =7", checkout + "/src/x =7"}, "/.envrc"},
+		{"a file in a directory with another name", []string{checkout + "/.vscode/settings.json =7", checkout + "/x =7"}, "/.vscode/settings.json"},
+		{"a file with another name in a private directory", []string{checkout + "/.envrc =7", task + "/git/x =7"}, "/.envrc"},
+		{"two other files", []string{checkout + "/.envrc =7", checkout + "/x =8"}, ""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -258,6 +272,23 @@ func TestProtectedLinks(t *testing.T) {
 				t.Errorf("got %v, want a link at %q", err, tt.link)
 			}
 		})
+	}
+}
+
+// TestWhereLinksLead: what a link in a protected directory leads to is protected with all between, and what a link
+// there leads to as well.
+func TestWhereLinksLead(t *testing.T) {
+	p := compile(t, capability.Set{}, dirs(), machine(checkout+"/.cursor/rules/x.md -> ../../docs/deep/x.md", checkout+"/docs/deep/x.md",
+		checkout+"/.cursor/more -> ../more", checkout+"/more/y -> ../docs/y.md", checkout+"/docs/y.md", checkout+"/docs/z.md"))
+	for name, want := range map[string]profile.Access{
+		"/docs": profile.Writable, "/docs/deep": profile.Writable, "/docs/deep/x.md": profile.ReadOnly, "/more": profile.ReadOnly, "/docs/y.md": profile.ReadOnly,
+	} {
+		if rule := find(t, p, checkout+name); rule.Access != want {
+			t.Errorf("%s: %+v, want access %d", name, rule, want)
+		}
+	}
+	if got := p.Rule(checkout + "/docs/z.md").Access; got != profile.Writable {
+		t.Errorf("a file beside them: access %d", got)
 	}
 }
 
@@ -382,5 +413,45 @@ func TestNoSetReachesASecret(t *testing.T) {
 	}
 	if accepted < 80 {
 		t.Errorf("only %d of 800 sets were accepted", accepted)
+	}
+}
+
+// A program is run by the name that the person uses. Where that name lies below a link of the system it is there with
+// it, and nothing can be put below a link.
+func TestNamesThatAreLinks(t *testing.T) {
+	d := dirs()
+	d.Read = append(d.Read, "/bin/tool", "/home/u/tools/agent")
+	p := compile(t, capability.Set{}, d, machine("/usr/bin/tool", "/opt/agent/bin/agent", "/home/u/tools/agent -> /opt/agent/bin/agent"))
+	for name, want := range map[string]profile.Access{
+		"/bin": profile.Link, "/usr/bin/tool": profile.ReadOnly, "/home/u/tools/agent": profile.Link, "/opt/agent/bin/agent": profile.ReadOnly,
+	} {
+		if rule := p.Rule(name); rule.Access != want {
+			t.Errorf("%s: access %d by %+v, want %d", name, rule.Access, rule, want)
+		}
+	}
+	if slices.ContainsFunc(p.Rules, func(r profile.Rule) bool { return r.Path == "/bin/tool" }) {
+		t.Error("a rule below the link /bin")
+	}
+}
+
+// A rule's path was compared with the limits of others as it is written, so a link in it is refused wherever it leads.
+func TestARuleThroughALinkIsRefused(t *testing.T) {
+	disk := machine("/home/u/docs/in -> /home/u/src/lib", "/home/u/src/lib/sub/")
+	for name, c := range map[string]struct {
+		set     capability.Set
+		refused bool
+	}{
+		"reading":             {reads("/home/u/docs/in"), true},
+		"writing":             {writes("/home/u/docs/in"), true},
+		"below it":            {reads("/home/u/docs/in/sub"), true},
+		"the place, twin":     {reads("/home/u/src/lib"), false},
+		"a part of it, twin":  {reads("/home/u/src/lib/sub"), false},
+		"the place, to write": {writes("/home/u/src/lib"), false},
+	} {
+		_, err := profile.Compile(capability.Declared{Mode: capability.Enforce, Set: c.set}, dirs(), disk)
+		var redirect *profile.RedirectError
+		if errors.As(err, &redirect) != c.refused || !c.refused && err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }

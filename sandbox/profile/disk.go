@@ -20,8 +20,10 @@ type Disk interface {
 
 // Entry describes one path.
 type Entry struct {
-	Mode   fs.FileMode
-	Target string // of a symbolic link
+	Mode     fs.FileMode
+	Target   string // of a symbolic link
+	Links    uint64 // names that the file has
+	Dev, Ino uint64 // tell whether two names are of one file
 }
 
 // Machine is the Disk of the system that the program runs on.
@@ -34,6 +36,7 @@ func (Machine) Lstat(name string) (Entry, error) {
 		return Entry{}, err
 	}
 	entry := Entry{Mode: info.Mode()}
+	entry.identify(info.Sys())
 	if info.Mode()&fs.ModeSymlink != 0 {
 		entry.Target, err = os.Readlink(name)
 	}

@@ -11,8 +11,8 @@ import (
 	"termic/sandbox/profile"
 )
 
-// fake is a Disk of made-up paths: "dir/" a directory, "file", "link -> target", and " 0600" for a mode. Directories
-// above them exist too.
+// fake is a Disk of made-up paths: "dir/" a directory, "file", "link -> target", " 0600" for a mode, and "file =12" for a
+// file that has other names with the same number. Directories above them exist too.
 type fake map[string]profile.Entry
 
 func fakeDisk(paths ...string) fake {
@@ -25,6 +25,9 @@ func fakeDisk(paths ...string) fake {
 				bits = bits<<3 | fs.FileMode(digit-'0')
 			}
 			p, entry.Mode = rest, bits
+		}
+		if name, number, ok := strings.Cut(p, " ="); ok {
+			p, entry.Links, entry.Ino = name, 2, uint64(number[0])
 		}
 		if name, target, ok := strings.Cut(p, " -> "); ok {
 			p, entry = name, profile.Entry{Mode: fs.ModeSymlink | 0o777, Target: target}

@@ -103,7 +103,10 @@ func closed(disk Disk, dir string) ([]string, error) {
 var executed = []string{
 	".git", ".gitmodules", ".vscode", ".idea", ".zed", ".fleet", ".mcp.json", ".cursor", ".codex", ".gemini", ".opencode",
 	".claude/settings*.json", ".claude/hooks", ".claude/commands", ".claude/agents", ".claude/skills",
-	".envrc", ".husky", ".pre-commit-config.yaml", "lefthook.yml", ".github/workflows", ".devcontainer", ".termic.toml",
+	".windsurf", ".continue", ".kiro", ".amazonq", ".aider.conf.yml", "opencode.json", "opencode.jsonc",
+	".envrc", ".mise.toml", "mise.toml", ".autoenv.zsh", ".exrc", ".nvimrc", ".nvim.lua", ".dir-locals.el", ".dir-locals-2.el",
+	".husky", ".pre-commit-config.yaml", "lefthook.yml", "lefthook.yaml", ".lefthook.yml", ".lefthook.yaml", "lefthook-local.yml",
+	".github/workflows", ".devcontainer", ".devcontainer.json", ".termic.toml",
 }
 
 // executedIn returns those of executed that are in the checkout.

@@ -34,9 +34,12 @@ func tell(event Event) { _ = send(event) }
 // maxFiles is how many files a request carries: the pipes of one process.
 const maxFiles = 3
 
+// buffer is what receive reads into: one thread receives.
+var buffer [MaxMessage + 1]byte
+
 // receive reads one request. Its error is errAppGone or that of a request that is none.
 func receive() (Request, []int, error) {
-	data := make([]byte, MaxMessage+1)
+	data := buffer[:]
 	oob := make([]byte, unix.CmsgSpace(4*maxFiles))
 	var n, oobn, flags int
 	for {

@@ -3,13 +3,10 @@ package stage
 import (
 	"fmt"
 	"os"
+	"slices"
 
 	"golang.org/x/sys/unix"
 )
-
-// procReadOnly are the parts of /proc through which the machine can be changed. To the kernel, a cage of root is
-// their owner: only the mount keeps them.
-var procReadOnly = []string{"sys", "sysrq-trigger", "irq", "bus", "fs", "acpi", "scsi"}
 
 // procMasked are the files of /proc that show memory, or timers and keys of every process of the machine.
 var procMasked = []string{"kcore", "kmsg", "keys", "key-users", "timer_list", "sched_debug", "kallsyms", "kpagecount", "kpageflags",
@@ -31,7 +28,11 @@ func (r *root) proc() error {
 		return err
 	}
 	defer unix.Close(proc)
-	for _, name := range procReadOnly {
+	names, err := r.machineParts(proc)
+	if err != nil {
+		return fmt.Errorf("list /proc: %w", err)
+	}
+	for _, name := range names {
 		if err := r.procPart(proc, name, func(part int) (int, error) {
 			return copyTree(part, attrRead|unix.MOUNT_ATTR_NOEXEC)
 		}); err != nil {
@@ -46,6 +47,37 @@ func (r *root) proc() error {
 		}
 	}
 	return nil
+}
+
+// machineParts returns what of /proc is no process and could be written by its owner: every directory, and each file
+// whose permissions say so. To the kernel, a cage of root is that owner, and only the mount keeps them; which there are
+// depends on the kernel and its modules, so no list is.
+func (r *root) machineParts(proc int) ([]string, error) {
+	fd, err := unix.Openat(proc, ".", unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, err
+	}
+	dir := os.NewFile(uintptr(fd), "/proc")
+	defer dir.Close()
+	all, err := dir.Readdirnames(-1)
+	if err != nil {
+		return nil, err
+	}
+	var parts []string
+	for _, name := range all {
+		if name[0] >= '0' && name[0] <= '9' || slices.Contains(procMasked, name) {
+			continue
+		}
+		var st unix.Stat_t
+		if err := unix.Fstatat(proc, name, &st, unix.AT_SYMLINK_NOFOLLOW); err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		kind := st.Mode & unix.S_IFMT
+		if kind == unix.S_IFDIR || kind != unix.S_IFLNK && st.Mode&0o222 != 0 {
+			parts = append(parts, name)
+		}
+	}
+	return parts, nil
 }
 
 // procPart covers one part of /proc, if this kernel has it.

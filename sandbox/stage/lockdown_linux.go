@@ -80,9 +80,10 @@ const lastCap = 63
 // ambient capability: SECBIT_NOROOT, SECBIT_NO_CAP_AMBIENT_RAISE, and their locks.
 const noRoot = 1<<0 | 1<<1 | 1<<6 | 1<<7
 
-// dropRights takes every capability from every thread, and every way to gain one. The bounding set is dropped on this
-// thread only, from which everything is started: one call for each capability on each thread would take longer than all
-// the rest of the set-up, and on the others the secure bits already say that no exec gives any.
+// dropRights takes every capability from every thread, and every way to gain one from this thread, from which
+// everything is started. The other threads never exec; what they have is taken here, and filter puts no_new_privs on
+// them, under which no exec gives any. One call for all threads stops each of them, which takes longer than most of the
+// set-up: so there is one, which clears the ambient set too (capabilities(7): none outlives its permitted one).
 func dropRights() error {
 	for c := uintptr(0); c <= lastCap; c++ {
 		err := unix.Prctl(unix.PR_CAPBSET_DROP, c, 0, 0, 0)
@@ -93,23 +94,19 @@ func dropRights() error {
 			return fmt.Errorf("drop capability %d from the bounding set: %w", c, err)
 		}
 	}
+	if err := unix.Prctl(unix.PR_SET_SECUREBITS, noRoot, 0, 0, 0); err != nil {
+		return fmt.Errorf("lock secure bits: %w", err)
+	}
 	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
 	var none [2]unix.CapUserData
-	for _, call := range []struct {
-		what string
-		nr   uintptr
-		args [3]uintptr
-	}{
-		{"lock secure bits", unix.SYS_PRCTL, [3]uintptr{unix.PR_SET_SECUREBITS, noRoot}},
-		{"clear ambient capabilities", unix.SYS_PRCTL, [3]uintptr{unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL}},
-		{"drop capabilities", unix.SYS_CAPSET, [3]uintptr{uintptr(unsafe.Pointer(&header)), uintptr(unsafe.Pointer(&none))}},
-		{"set no_new_privs", unix.SYS_PRCTL, [3]uintptr{unix.PR_SET_NO_NEW_PRIVS, 1}},
-	} {
-		if _, _, e := syscall.AllThreadsSyscall6(call.nr, call.args[0], call.args[1], call.args[2], 0, 0, 0); e != 0 {
-			return fmt.Errorf("%s: %w", call.what, e)
-		}
-	}
+	_, _, e := syscall.AllThreadsSyscall(unix.SYS_CAPSET, uintptr(unsafe.Pointer(&header)), uintptr(unsafe.Pointer(&none)), 0)
 	runtime.KeepAlive(&none)
+	if e != 0 {
+		return fmt.Errorf("drop capabilities: %w", e)
+	}
+	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
+		return fmt.Errorf("set no_new_privs: %w", err)
+	}
 	return nil
 }
 

@@ -42,6 +42,41 @@ func identify(fd int) (identity, uint32, error) {
 	return identity{st.Dev, st.Ino}, st.Mode & unix.S_IFMT, nil
 }
 
+// attach mounts a detached tree on a path of the cage, and closes it. On the stage's own file systems, which nobody else
+// can reach, the mount point is new: it is made and named, and needs no look at what it is.
+func (r *root) attach(tree int, name string, dir bool) error {
+	defer unix.Close(tree)
+	parent, err := r.parent(name)
+	if err != nil {
+		return err
+	}
+	if r.lastOwn {
+		switch err := makeEntry(parent, path.Base(name), dir); err {
+		case nil:
+			if err := unix.MoveMount(tree, "", parent, path.Base(name), unix.MOVE_MOUNT_F_EMPTY_PATH); err != nil {
+				return fmt.Errorf("mount on %q: %w", name, err)
+			}
+			return nil
+		case unix.EEXIST:
+		default:
+			return fmt.Errorf("mount point %q: %w", name, err)
+		}
+	}
+	at, err := r.mountPoint(name, dir)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(at)
+	return attachAt(tree, at, name)
+}
+
+func makeEntry(dir int, name string, isDir bool) error {
+	if isDir {
+		return unix.Mkdirat(dir, name, 0o755)
+	}
+	return unix.Mknodat(dir, name, unix.S_IFREG|0o444, 0)
+}
+
 // mountPoint opens a path of the cage's root to mount on. What is missing is made, but only on file systems that the
 // stage itself made: nothing is ever made on the host.
 func (r *root) mountPoint(name string, dir bool) (int, error) {
@@ -83,8 +118,13 @@ func (r *root) parent(name string) (int, error) {
 		}
 		at = next
 	}
+	id, _, err := identify(at)
+	if err != nil {
+		_ = unix.Close(at)
+		return -1, err
+	}
 	r.forget()
-	r.last, r.lastDir = at, dir
+	r.last, r.lastDir, r.lastOwn = at, dir, r.made[id.dev]
 	return at, nil
 }
 
@@ -105,12 +145,7 @@ func (r *root) enterOrMake(dir int, name string, isDir bool) (int, error) {
 	if err := r.ours(dir); err != nil {
 		return -1, err
 	}
-	if isDir {
-		err = unix.Mkdirat(dir, name, 0o755)
-	} else {
-		err = unix.Mknodat(dir, name, unix.S_IFREG|0o444, 0)
-	}
-	if err != nil {
+	if err := makeEntry(dir, name, isDir); err != nil {
 		return -1, err
 	}
 	return openBeneath(dir, name)

@@ -1,4 +1,4 @@
-// Package stage is the first code inside a cage on Linux. Its program clones itself into namespaces, builds the
+// Package stage is the first code inside a cage on Linux. Its program has cloned itself into namespaces; it builds the
 // cage's root from nothing, drops its rights, proves from inside that the walls stand, and then stays as process 1:
 // it collects the dead and starts processes when the app asks. When the app's end of the control socket is gone it
 // ends, and everything in the cage with it.
@@ -8,6 +8,7 @@
 package stage
 
 import (
+	"encoding/binary"
 	"fmt"
 	"syscall"
 
@@ -59,13 +60,28 @@ type Signal struct {
 	Number int    `json:"number"`
 }
 
-// Event is what the stage tells; exactly one field is set.
+// Event is what process 1 tells; exactly one field is set. Before or between its first ones comes the message that
+// Cloned reads.
 type Event struct {
-	PID     int      `json:"pid,omitempty"` // of process 1 of the cage, outside it: from the outer program
+	PID     int      `json:"-"` // of process 1 of the cage, outside it; see Cloned
 	Failure *Failure `json:"failure,omitempty"`
 	Sealed  *Report  `json:"sealed,omitempty"` // carries the listening sockets, in the plan's order
 	Spawned *Spawned `json:"spawned,omitempty"`
 	Exited  *Exited  `json:"exited,omitempty"`
+}
+
+// Cloned reads the one message that is no JSON: that of the program's entry, which has cloned itself and ends. It
+// returns the event, and whether the message is one.
+func Cloned(message []byte) (Event, bool) {
+	if len(message) != 4 { // an int32 in the machine's order; no other message is as short
+		return Event{}, false
+	}
+	n := int32(binary.NativeEndian.Uint32(message))
+	if n > 0 {
+		return Event{PID: int(n)}, true
+	}
+	errno := syscall.Errno(-n)
+	return Event{Failure: &Failure{Step: StepClone, What: errno.Error(), Errno: errno}}, true
 }
 
 // Failure is the step that could not be done.

@@ -24,10 +24,11 @@ type root struct {
 	late     []int           // file systems that become read-only when everything is in its place
 	last     int             // see parent
 	lastDir  string          //
+	lastOwn  bool            // it is on a file system that the stage made
 	mask     int             // a file without content and permissions
 	caches   []Cache
 	locks    []int                 // of overlays: held as long as the cage lives
-	absent   map[string][]identity // what the host has at the paths that may not open
+	absent   map[string][]identity // what the host has at the paths where the cage has something else
 }
 
 // buildRoot replaces the process's root by the plan's. The new one is mounted over the old, which every handle
@@ -56,7 +57,7 @@ func buildRoot(plan linuxcage.Plan) (*root, error) {
 		{StepRoot, func() error { return r.mounts(plan.Mounts) }},
 		{StepProc, r.proc},
 		{StepDev, r.dev},
-		{StepAttest, func() error { return r.remember(plan.Attest.Absent) }},
+		{StepAttest, func() error { return r.remember(plan.Attest.Replaced) }},
 		{StepPivot, r.enter},
 	} {
 		if err := part.do(); err != nil {
@@ -115,17 +116,6 @@ func complaint(fs int) string {
 		return ""
 	}
 	return fmt.Sprintf(" (%q)", text[:n])
-}
-
-// attach mounts a detached tree on a path of the cage, and closes both.
-func (r *root) attach(tree int, name string, dir bool) error {
-	defer unix.Close(tree)
-	at, err := r.mountPoint(name, dir)
-	if err != nil {
-		return err
-	}
-	defer unix.Close(at)
-	return attachAt(tree, at, name)
 }
 
 func attachAt(tree, at int, name string) error {
@@ -254,7 +244,7 @@ func (r *root) link(m linuxcage.Mount) error {
 	return unix.Symlinkat(m.Target, at, path.Base(m.Path))
 }
 
-// remember notes what the host has at the paths that must not open in the cage, to know it again.
+// remember notes what the host has at the paths where the cage must have something else, to know it again.
 func (r *root) remember(names []string) error {
 	for _, name := range names {
 		fd, err := openBeneath(r.old, name)

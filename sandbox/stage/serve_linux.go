@@ -6,10 +6,12 @@ import (
 	"maps"
 	"os"
 	"path"
+	"runtime/debug"
 	"strconv"
 	"strings"
 	"sync"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -31,6 +33,8 @@ func newCage() *cage {
 // serve starts what the app asks for, on the thread that is locked down, until the app is gone.
 func (c *cage) serve() int {
 	go c.reap()
+	// What the set-up took is given back, since there is one process 1 per task: later, so that nothing waits for it.
+	time.AfterFunc(time.Second, debug.FreeOSMemory)
 	for {
 		request, files, err := receive()
 		if errors.Is(err, errAppGone) {

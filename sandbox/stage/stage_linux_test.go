@@ -1,17 +1,18 @@
 package stage
 
 import (
+	"encoding/binary"
 	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"golang.org/x/sys/unix"
 
-	"termic/sandbox/capability"
 	"termic/sandbox/linuxcage"
 )
 
@@ -102,15 +103,30 @@ func TestNeeds(t *testing.T) {
 	}
 }
 
-func TestNamespaces(t *testing.T) {
-	fs, err := namespaces(capability.EnforceFS.String())
-	all, err2 := namespaces(capability.Enforce.String())
-	if err != nil || err2 != nil || all != fs|unix.CLONE_NEWNET || fs&unix.CLONE_NEWNET != 0 || fs&unix.CLONE_NEWUSER == 0 {
-		t.Errorf("%#x, %#x, %v, %v", fs, all, err, err2)
+// TestCloned: what the entry says, and nothing else, is read as its message.
+func TestCloned(t *testing.T) {
+	tests := []struct {
+		name  string
+		said  int32
+		pid   int
+		errno syscall.Errno
+	}{
+		{"a process", 4711, 4711, 0},
+		{"no namespaces left", -int32(unix.ENOSPC), 0, unix.ENOSPC},
+		{"not allowed", -int32(unix.EPERM), 0, unix.EPERM},
 	}
-	for _, mode := range []string{"", "off", "monitor", "none", "Enforce"} {
-		if _, err := namespaces(mode); err == nil {
-			t.Errorf("mode %q has namespaces", mode)
+	for _, tt := range tests {
+		event, ok := Cloned(binary.NativeEndian.AppendUint32(nil, uint32(tt.said)))
+		if !ok || event.PID != tt.pid || (event.Failure != nil) != (tt.errno != 0) {
+			t.Errorf("%s: %+v, %v", tt.name, event, ok)
+		}
+		if event.Failure != nil && (event.Failure.Errno != tt.errno || event.Failure.Step != StepClone) {
+			t.Errorf("%s: %+v", tt.name, event.Failure)
+		}
+	}
+	for _, message := range []string{"", "{}", `{"sealed":{}}`, "12345"} {
+		if event, ok := Cloned([]byte(message)); ok {
+			t.Errorf("%q is read as %+v", message, event)
 		}
 	}
 }

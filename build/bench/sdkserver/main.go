@@ -1,5 +1,6 @@
 // Command sdkserver is the peer of the MCP benchmark: the official Go SDK's stateless server with one tool that
-// answers what task_status answers. It prints its address and serves until it is killed.
+// answers what task_status answers. It prints its address and serves until its standard
+// input ends.
 package main
 
 import (
@@ -10,6 +11,8 @@ import (
 	"os"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"termic/build/bench/allocs"
 )
 
 type statusIn struct {
@@ -27,19 +30,27 @@ type tab struct {
 }
 
 type task struct {
-	ID      string `json:"id"`
-	Name    string `json:"name"`
-	Project string `json:"project"`
-	Branch  string `json:"branch"`
-	Base    string `json:"base"`
-	Path    string `json:"path"`
-	Agent   string `json:"agent"`
-	State   string `json:"state"`
-	Tabs    []tab  `json:"tabs"`
+	ID          string `json:"id"`
+	Name        string `json:"name"`
+	Project     string `json:"project"`
+	ProjectName string `json:"project_name"`
+	Branch      string `json:"branch"`
+	Base        string `json:"base"`
+	Path        string `json:"path"`
+	Agent       string `json:"agent"`
+	Cage        string `json:"cage"`
+	MCP         bool   `json:"mcp"`
+	Live        bool   `json:"live"`
+	Archived    bool   `json:"archived"`
+	State       string `json:"state"`
+	Signal      string `json:"signal"`
+	Created     string `json:"created"`
+	Tabs        []tab  `json:"tabs"`
 }
 
 type statusOut struct {
-	Task task `json:"task"`
+	Task task     `json:"task"`
+	Can  []string `json:"can"`
 }
 
 func main() {
@@ -47,10 +58,11 @@ func main() {
 	mcp.AddTool(server, &mcp.Tool{Name: "task_status", Description: "show a task and its tabs"},
 		func(_ context.Context, _ *mcp.CallToolRequest, in statusIn) (*mcp.CallToolResult, statusOut, error) {
 			return nil, statusOut{task{
-				ID: "t-aaaaaaaaaaaaaaaa", Name: in.Task, Project: "p-aaaaaaaaaaaaaaaa", Branch: "termic/fix",
-				Base: "0123456789012345678901234567890123456789", Path: "/checkouts/shop/fix", Agent: "shell", State: "idle",
+				ID: "t-aaaaaaaaaaaaaaaa", Name: in.Task, Project: "p-aaaaaaaaaaaaaaaa", ProjectName: "shop", Branch: "termic/fix",
+				Base: "0123456789012345678901234567890123456789", Path: "/checkouts/shop/fix", Agent: "shell", Cage: "off",
+				State: "idle", Signal: "quiet", Created: "2026-11-29T00:00:00Z",
 				Tabs: []tab{{"b-aaaaaaaaaaaaaaaa", "shell", "shell", "idle", "quiet", "2026-11-29T00:00:00Z", 0}},
-			}}, nil
+			}, []string{"everything that you can"}}, nil
 		})
 	handler := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server },
 		&mcp.StreamableHTTPOptions{Stateless: true, JSONResponse: true})
@@ -59,9 +71,7 @@ func main() {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	fmt.Printf("http://%s/mcp\n", listener.Addr())
-	if err := http.Serve(listener, handler); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
+	fmt.Println(listener.Addr())
+	go func() { _ = http.Serve(listener, handler) }()
+	allocs.Answer()
 }

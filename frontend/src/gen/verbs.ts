@@ -12,9 +12,9 @@ export interface TaskNewIn {
   base?: string;
   /** agent to start; default: the setting agents.default */
   agent?: string;
-  /** mode of the cage; default: off */
+  /** mode of the cage; default: as the project's settings say, else off */
   cage?: "off" | "monitor" | "enforce-fs" | "enforce";
-  /** let a caged agent use the control plane */
+  /** let a caged agent use the control plane; default: as the project's settings say, else not */
   mcp?: boolean;
   /** projects that its agent may create tasks in, besides its own */
   projects?: string[];
@@ -24,6 +24,8 @@ export interface TaskNewIn {
   read?: string[];
   /** paths that a cage lets be written */
   write?: string[];
+  /** variables of the person's environment that a cage passes */
+  env?: string[];
   /** first prompt for the agent, delivered when it is ready */
   prompt?: string;
   /** work in the project's own checkout; only the person may */
@@ -47,6 +49,10 @@ export interface Tab {
   since: string;
   /** texts that wait for the agent to be ready */
   queued: number;
+  /** texts that waited and were not delivered, since their sender might no longer send them */
+  dropped?: number;
+  /** runs outside the task's cage; the person opened it so */
+  outside?: boolean;
   /** exit status, once exited and not zero */
   exit?: number;
 }
@@ -72,6 +78,16 @@ export interface Task {
   cage: "off" | "monitor" | "enforce-fs" | "enforce";
   /** whether a caged agent of the task may use the control plane */
   mcp: boolean;
+  /** ids of the projects besides its own that its agent may create tasks in */
+  projects?: string[];
+  /** hosts that its cage lets through */
+  hosts?: string[];
+  /** paths that its cage lets be read */
+  read?: string[];
+  /** paths that its cage lets be written */
+  write?: string[];
+  /** variables of the person's environment that its cage passes */
+  env?: string[];
   /** works in the project's own checkout instead of one of its own */
   live: boolean;
   /** archived: no checkout, no tabs, can be restored */
@@ -80,6 +96,8 @@ export interface Task {
   state: "none" | "starting" | "working" | "waiting" | "done" | "idle" | "exited" | "unknown";
   /** what the state is known by; title, screen and quiet are guesses */
   signal: "none" | "hook" | "osc" | "process" | "title" | "screen" | "quiet";
+  /** what is wrong with the task or its git, in words */
+  trouble?: string;
   /** id of the task whose agent created it */
   creator?: string;
   /** when it was created (RFC 3339) */
@@ -144,20 +162,42 @@ export interface TaskStatusIn {
   task?: string;
 }
 
+export interface GrantProject {
+  /** stable id of the project */
+  id: string;
+  /** name of the project */
+  name: string;
+}
+
+export interface Budget {
+  /** generations of tasks that may descend from it */
+  depth: number;
+  /** live tasks that it may have made itself */
+  children: number;
+  /** tasks that may descend from it, archived ones included */
+  total: number;
+  /** tasks that may descend from it and be made within an hour */
+  hourly: number;
+}
+
 export interface Grant {
   /** scoped or full */
   scope: string;
   /** highest class of verb that it may call */
   ceiling: string;
-  /** names of the projects that it may act on */
-  projects: string[];
+  /** the projects that it may act on */
+  projects: GrantProject[];
   /** what its task may touch, in words */
   limit: string[];
+  /** how many tasks it may still make; only for a scoped caller */
+  left?: Budget;
 }
 
 export interface TaskStatusOut {
   /** the task */
   task: Task;
+  /** what the task can touch on this machine, in words */
+  can: string[];
   /** what the caller may do; only when a task asks about itself */
   grant?: Grant;
 }
@@ -326,6 +366,71 @@ export interface TaskOpenIn {
   task?: string;
 }
 
+export interface CageEditIn {
+  /** task: name, project/name, unique prefix, or id */
+  task: string;
+  /** mode of the cage; default: as it is */
+  cage?: "off" | "monitor" | "enforce-fs" | "enforce";
+  /** let a caged agent use the control plane; default: as it is */
+  mcp?: boolean;
+  /** more projects that its agent may create tasks in */
+  projects?: string[];
+  /** more hosts to let through, as host, host:port or *.domain */
+  hosts?: string[];
+  /** more paths to let be read */
+  read?: string[];
+  /** more paths to let be written */
+  write?: string[];
+  /** more variables of the person's environment to pass */
+  env?: string[];
+  /** hosts, paths, variables or project ids to take away, as the task shows them; all takes away everything */
+  drop?: string[];
+  /** yes: end what runs in the task and start its tabs again in the changed cage */
+  confirm?: boolean;
+}
+
+export interface CageEditOut {
+  /** the task */
+  task: Task;
+  /** what the task can touch on this machine now, in words */
+  can: string[];
+  /** tabs that were ended and started again */
+  restarted: string[];
+  /** names of the tasks that it made, or that those made, and that were narrowed with it, since they could do more */
+  narrowed: string[];
+  /** tabs and tasks that were ended and could not be started again */
+  failed: string[];
+}
+
+export interface TabOutsideIn {
+  /** caged task: name, project/name, unique prefix, or id */
+  task: string;
+  /** agent to start in it; default: shell */
+  agent?: string;
+  /** name of the tab; default: the agent's id, numbered if taken */
+  name?: string;
+  /** the person has seen the files that programs execute by themselves */
+  seen?: boolean;
+}
+
+export interface ExecutedFile {
+  /** path in the checkout */
+  path: string;
+  /** new, changed, link (not followed), special, nested-git or bare-git (a git that starts there takes its configuration) */
+  change: string;
+}
+
+export interface TabOutsideOut {
+  /** whether the tab was opened; if not, show the files and ask again with seen */
+  opened: boolean;
+  /** the tab, when it was opened */
+  tab?: Tab;
+  /** new or changed files that programs outside the cage execute, or obey, by themselves */
+  files: ExecutedFile[];
+  /** places that could not be looked at; there may be more such files */
+  unseen: string[];
+}
+
 export interface ProjectAddIn {
   /** directory of the git repository; absolute */
   path: string;
@@ -354,6 +459,53 @@ export interface ProjectOut {
 export interface ProjectListOut {
   /** the projects, by name */
   projects: Project[];
+}
+
+export interface ProjectSettingsIn {
+  /** project: name, unique prefix or id */
+  project: string;
+  /** mode of the cage of new tasks; default: as it is */
+  cage?: "off" | "monitor" | "enforce-fs" | "enforce";
+  /** let caged agents use the control plane; default: as it is */
+  mcp?: boolean;
+  /** more projects that they may create tasks in */
+  projects?: string[];
+  /** more hosts that cages let through */
+  hosts?: string[];
+  /** more paths that cages let be read */
+  read?: string[];
+  /** more paths that cages let be written */
+  write?: string[];
+  /** more variables of the person's environment that cages pass */
+  env?: string[];
+  /** show cages the history of their base only; default: as it is */
+  isolated_history?: boolean;
+  /** hosts, paths, variables or project ids to take away; all takes away everything */
+  drop?: string[];
+}
+
+export interface ProjectDefaults {
+  /** mode of the cage of new tasks */
+  cage: "off" | "monitor" | "enforce-fs" | "enforce";
+  /** whether caged agents may use the control plane */
+  mcp: boolean;
+  /** ids of the projects besides this one that they may create tasks in */
+  projects: string[];
+  /** hosts that cages let through */
+  hosts: string[];
+  /** paths that cages let be read */
+  read: string[];
+  /** paths that cages let be written */
+  write: string[];
+  /** variables of the person's environment that cages pass */
+  env: string[];
+  /** whether a cage sees the history of its base only, and not every object of the project */
+  isolated_history: boolean;
+}
+
+export interface ProjectSettingsOut {
+  /** what new tasks of the project get unless told otherwise */
+  defaults: ProjectDefaults;
 }
 
 export interface ProjectRemoveIn {
@@ -413,6 +565,271 @@ export interface SettingsSetIn {
 export interface SettingsListOut {
   /** every setting */
   settings: Setting[];
+}
+
+export interface Client {
+  /** name to give to the other client commands */
+  name: string;
+  /** name for people */
+  title: string;
+  /** its program was found in PATH */
+  found: boolean;
+  /** what its program says of its version */
+  version?: string;
+  /** version with which the whole way was tried, or: not tried */
+  tried: string;
+  /** what it does with an endpoint of the revision 2026-07-28 */
+  speaks: string;
+  /** it has a token of its own while the endpoint serves */
+  registered: boolean;
+  /** how the entry in its configuration stands: stale points to a port or a program that is no longer so, changed and missing were touched by somebody else, foreign is not ours, manual has to be told by hand */
+  entry: "none" | "current" | "stale" | "changed" | "missing" | "foreign" | "manual" | "unreadable";
+  /** highest class of verb that it may call */
+  ceiling?: string;
+  /** when it last called since the app started (RFC 3339) */
+  last_seen?: string;
+  /** its configuration */
+  file?: string;
+  /** what it needs besides its entry, and that changes more than ours: client_add with all_servers */
+  needs?: string;
+  /** why its configuration cannot be read */
+  trouble?: string;
+}
+
+export interface ClientListOut {
+  /** every client that termic knows, and the registered others */
+  clients: Client[];
+}
+
+export interface ClientShowIn {
+  /** name of the client */
+  client: string;
+}
+
+export interface ClientShowOut {
+  /** the client */
+  client: Client;
+  /** the entry that stands in its configuration, against the one that was written or would be */
+  difference?: string;
+  /** how to tell it by hand */
+  instructions: string;
+}
+
+export interface ClientAddIn {
+  /** name of the client: see client_list */
+  client: string;
+  /** highest class of verb that it may call; default: destructive */
+  ceiling?: "read" | "write" | "destructive";
+  /** yes to what a client needs besides its entry although it changes how it talks to all MCP servers */
+  all_servers?: boolean;
+  /** write over an entry that somebody else wrote or changed */
+  replace?: boolean;
+  /** a client that termic does not know: it gets a token under this name and is told by hand */
+  other?: boolean;
+  /** show what would be changed, and change nothing */
+  dry_run?: boolean;
+}
+
+export interface ClientChangeOut {
+  /** the client */
+  client: Client;
+  /** change of its configuration; none where that was as it should be */
+  diff?: string;
+  /** copy of its configuration from before */
+  backup?: string;
+  /** what is left to do */
+  notes: string[];
+}
+
+export interface ClientRemoveIn {
+  /** name of the client */
+  client: string;
+  /** take the entry out although somebody changed it */
+  force?: boolean;
+  /** show what would be changed, and change nothing */
+  dry_run?: boolean;
+}
+
+export interface ClientRefreshIn {
+  /** port that the endpoint moves to once every entry names it; default: it stays */
+  port?: number;
+  /** show what would be changed, and change nothing */
+  dry_run?: boolean;
+}
+
+export interface ClientRefreshed {
+  /** name of the client */
+  client: string;
+  /** its entry is up to date, or would be */
+  done: boolean;
+  /** why its entry could not be rewritten */
+  trouble?: string;
+  /** change of its configuration */
+  diff?: string;
+}
+
+export interface ClientRefreshOut {
+  /** address that the entries name */
+  url?: string;
+  /** the clients whose entry was stale */
+  clients: ClientRefreshed[];
+}
+
+export interface ClientConnectIn {
+  /** name of the client */
+  client: string;
+  /** address that it is about to connect to */
+  url?: string;
+}
+
+export interface ClientConnectOut {
+  /** address that the app serves */
+  url: string;
+  /** digest of the client's token in hex: what was read from a file is the app's only if it has that */
+  token_sha256: string;
+}
+
+export interface TaskBudgetIn {
+  /** task: name, project/name, unique prefix, or id */
+  task: string;
+  /** generations of tasks that may descend from it; 0: the default */
+  depth?: number;
+  /** live tasks that it may have made itself; 0: the default */
+  children?: number;
+  /** tasks that may descend from it, archived ones included; 0: the default */
+  total?: number;
+  /** tasks that may descend from it and be made within an hour; 0: the default */
+  hourly?: number;
+}
+
+export interface TaskBudgetOut {
+  /** what the agents of the task may make */
+  budget: Budget;
+  /** what is left of it */
+  left: Budget;
+}
+
+export interface LiveGrant {
+  /** stable id of the grant */
+  id: string;
+  /** who holds it: task, or the name of an outside client */
+  holder: string;
+  /** id of the task whose agents hold it */
+  task?: string;
+  /** name of that task */
+  task_name?: string;
+  /** how far it reaches */
+  scope: "scoped" | "full";
+  /** highest class of verb that it may call */
+  ceiling: "none" | "read" | "write" | "destructive";
+  /** where its token is valid */
+  channel: "none" | "host port" | "own cage";
+  /** ids of the projects that it may act on; a full grant is not limited by them */
+  projects: string[];
+  /** what its task may touch, in words */
+  limit: string[];
+  /** since when (RFC 3339) */
+  issued: string;
+  /** when its token was last used (RFC 3339); empty when it never was */
+  used?: string;
+}
+
+export interface GrantListOut {
+  /** the live grants, oldest first */
+  grants: LiveGrant[];
+}
+
+export interface GrantRevokeIn {
+  /** id of the grant */
+  grant: string;
+}
+
+export interface GrantRevokeOut {
+  /** how many grants ended */
+  ended: number;
+}
+
+export interface ControlStopOut {
+  /** how many grants ended */
+  ended: number;
+  /** the endpoint stays off after a restart too; false when the setting could not be written */
+  saved: boolean;
+}
+
+export interface AuditTailIn {
+  /** how many of the last entries; default 50 */
+  lines?: number;
+  /** only entries after this number */
+  after?: number;
+  /** when there is nothing to show yet, wait up to half a minute for it; on the command line: go on until ctrl-c */
+  follow?: boolean;
+}
+
+export interface AuditEntry {
+  /** number of the entry; they count from 1 without gaps */
+  seq: number;
+  /** when (RFC 3339) */
+  time: string;
+  /** decided: before anything happened; held: it waits for a person; finished: the outcome; note: the log about itself */
+  phase: "decided" | "held" | "finished" | "note";
+  /** what was asked */
+  verb?: string;
+  /** who asked: window, cli, task, or the name of an outside client */
+  caller?: string;
+  /** the way in: window, cli or mcp */
+  door?: string;
+  /** what the caller's program calls itself; nothing was decided by it */
+  client_says?: string;
+  /** id of the caller's grant */
+  grant?: string;
+  /** id of the caller's task */
+  caller_task?: string;
+  /** id of the target's project */
+  project?: string;
+  /** id of the target */
+  task?: string;
+  /** id of the target's tab */
+  tab?: string;
+  /** how it was decided */
+  decision?: "allowed" | "refused";
+  /** the check that decided */
+  rule?: string;
+  /** code of the refusal */
+  code?: string;
+  /** the true reason, which the caller may not have been told */
+  why?: string;
+  /** how long it ran */
+  ms?: number;
+  /** id of the call, as in the refusal that the caller saw */
+  request?: string;
+  /** digest of the arguments */
+  arguments?: string;
+  /** what the log tells about itself */
+  note?: string;
+}
+
+export interface AuditTailOut {
+  /** the entries, oldest first */
+  entries: AuditEntry[];
+  /** number of the newest entry that there is: ask for what is after it */
+  next: number;
+}
+
+export interface AuditVerifyOut {
+  /** whether every entry is as it was written, and none is missing */
+  outcome: "whole" | "broken";
+  /** how many there are */
+  entries: number;
+  /** number of the oldest entry that is kept */
+  first: number;
+  /** number of the newest entry */
+  last: number;
+  /** the last line is half written: termic is writing it, or was when it crashed */
+  torn: boolean;
+  /** where the chain is broken */
+  problems: string[];
+  /** what the log itself says it could not keep */
+  notes: string[];
 }
 
 export interface Check {
@@ -520,10 +937,16 @@ export interface Verbs {
   task_restore: { in: TaskRestoreIn; out: TaskOut };
   /** bring the window to the front */
   task_open: { in: TaskOpenIn; out: None };
+  /** change a task's cage */
+  cage_edit: { in: CageEditIn; out: CageEditOut };
+  /** open a tab outside a task's cage */
+  tab_outside: { in: TabOutsideIn; out: TabOutsideOut };
   /** register a git repository as a project */
   project_add: { in: ProjectAddIn; out: ProjectOut };
   /** list projects */
   project_list: { in: None; out: ProjectListOut };
+  /** show or change what new tasks of a project get */
+  project_settings: { in: ProjectSettingsIn; out: ProjectSettingsOut };
   /** forget a project */
   project_remove: { in: ProjectRemoveIn; out: None };
   /** define an agent of your own */
@@ -536,6 +959,30 @@ export interface Verbs {
   settings_set: { in: SettingsSetIn; out: SettingOut };
   /** list all settings */
   settings_list: { in: None; out: SettingsListOut };
+  /** list the outside programs that can use termic */
+  client_list: { in: None; out: ClientListOut };
+  /** show one outside client, and how to tell it by hand */
+  client_show: { in: ClientShowIn; out: ClientShowOut };
+  /** let an outside program use termic */
+  client_add: { in: ClientAddIn; out: ClientChangeOut };
+  /** shut an outside program out */
+  client_remove: { in: ClientRemoveIn; out: ClientChangeOut };
+  /** rewrite every entry that is stale */
+  client_refresh: { in: ClientRefreshIn; out: ClientRefreshOut };
+  /** confirm the address for a client that connects */
+  client_connect: { in: ClientConnectIn; out: ClientConnectOut };
+  /** bound the tasks that a task's agents may make */
+  task_budget: { in: TaskBudgetIn; out: TaskBudgetOut };
+  /** list who holds a token, and for what */
+  grant_list: { in: None; out: GrantListOut };
+  /** end a grant at once */
+  grant_revoke: { in: GrantRevokeIn; out: GrantRevokeOut };
+  /** stop all calls of agents and clients at once */
+  control_stop: { in: None; out: ControlStopOut };
+  /** show who asked for what, and how it was decided */
+  audit_tail: { in: AuditTailIn; out: AuditTailOut };
+  /** check that the audit log was not changed */
+  audit_verify: { in: None; out: AuditVerifyOut };
   /** check this machine and this app */
   doctor: { in: None; out: DoctorOut };
   /** show everything, and follow it */
@@ -563,14 +1010,29 @@ export const verbs: { readonly [K in VerbName]: { readonly summary: string; read
   task_archive: { summary: "archive a task, keeping all its work", class: "destructive" },
   task_restore: { summary: "bring an archived task back", class: "write" },
   task_open: { summary: "bring the window to the front", class: "write" },
+  cage_edit: { summary: "change a task's cage", class: "write" },
+  tab_outside: { summary: "open a tab outside a task's cage", class: "write" },
   project_add: { summary: "register a git repository as a project", class: "write" },
   project_list: { summary: "list projects", class: "read" },
+  project_settings: { summary: "show or change what new tasks of a project get", class: "write" },
   project_remove: { summary: "forget a project", class: "destructive" },
   agent_add: { summary: "define an agent of your own", class: "write" },
   agent_remove: { summary: "remove an agent of your own", class: "destructive" },
   settings_get: { summary: "show one setting", class: "read" },
   settings_set: { summary: "change a setting", class: "write" },
   settings_list: { summary: "list all settings", class: "read" },
+  client_list: { summary: "list the outside programs that can use termic", class: "read" },
+  client_show: { summary: "show one outside client, and how to tell it by hand", class: "read" },
+  client_add: { summary: "let an outside program use termic", class: "write" },
+  client_remove: { summary: "shut an outside program out", class: "destructive" },
+  client_refresh: { summary: "rewrite every entry that is stale", class: "write" },
+  client_connect: { summary: "confirm the address for a client that connects", class: "read" },
+  task_budget: { summary: "bound the tasks that a task's agents may make", class: "write" },
+  grant_list: { summary: "list who holds a token, and for what", class: "read" },
+  grant_revoke: { summary: "end a grant at once", class: "write" },
+  control_stop: { summary: "stop all calls of agents and clients at once", class: "write" },
+  audit_tail: { summary: "show who asked for what, and how it was decided", class: "read" },
+  audit_verify: { summary: "check that the audit log was not changed", class: "read" },
   doctor: { summary: "check this machine and this app", class: "read" },
   window_watch: { summary: "show everything, and follow it", class: "read" },
 };
@@ -649,13 +1111,13 @@ export class Refused extends Error {
 }
 
 /** Calls verbs by name. */
-export interface Client {
+export interface Calls {
   /** Returns the verb's result, or throws Refused. */
   call<K extends VerbName>(verb: K, args: Verbs[K]["in"]): Promise<Verbs[K]["out"]>;
 }
 
 /** Returns a client that calls through transport. */
-export function newClient(transport: Transport): Client {
+export function newClient(transport: Transport): Calls {
   return {
     async call<K extends VerbName>(verb: K, args: Verbs[K]["in"]): Promise<Verbs[K]["out"]> {
       const answer = await transport(verb, args);

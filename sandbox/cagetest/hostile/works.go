@@ -21,9 +21,11 @@ func works() error {
 	}{
 		{"a TCP server", func() error { return talk("tcp4", "127.0.0.1:0") }},
 		{"a TCP server on IPv6", func() error {
-			if _, err := os.Stat("/proc/net/if_inet6"); err != nil {
+			l, err := net.Listen("tcp6", "[::1]:0")
+			if err != nil { // this machine does not speak it
 				return nil
 			}
+			_ = l.Close()
 			return talk("tcp6", "[::1]:0")
 		}},
 		{"a Unix socket", func() error { return talk("unix", filepath.Join(os.TempDir(), "works.sock")) }},

@@ -63,7 +63,7 @@ var files = func() []Probe {
 		needs("/proc/kallsyms", row(Files, "addresses of the kernel", unix.EACCES, false, open("/proc/kallsyms"), false)),
 		needs("/proc/kmsg", row(Files, "messages of the kernel", unix.EACCES, true, open("/proc/kmsg"), false)),
 		needs("/dev/kmsg", row(Files, "the kernel's log device", unix.ENOENT, true, open("/dev/kmsg"), false)),
-		row(Files, "objects of the kernel", unix.ENOENT, false, open("/sys/kernel"), false),
+		needs("/sys/kernel", row(Files, "objects of the kernel", unix.ENOENT, false, open("/sys/kernel"), false)),
 		needs("/dev/tty1", row(Files, "the machine's terminal", unix.ENOENT, true, open("/dev/tty1"), false)),
 		needs("/dev/loop-control", row(Files, "a loop device", unix.ENOENT, true, open("/dev/loop-control"), false)),
 		needs("/var/log", row(Files, "logs of the machine", unix.ENOENT, false, open("/var/log"), false)),
@@ -173,7 +173,10 @@ func makeDevice(w *World) error {
 
 func byHandle(w *World) error {
 	handle, _, err := unix.NameToHandleAt(unix.AT_FDCWD, w.Checkout, 0)
-	if err != nil {
+	none := err == unix.EOPNOTSUPP // this file system has no handles; the filter answers before it is asked
+	if none {
+		handle = unix.NewFileHandle(1, make([]byte, 8)) // FILEID_INO32_GEN, linux/exportfs.h
+	} else if err != nil {
 		return fmt.Errorf("get handle: %s", err)
 	}
 	dir, err := unix.Open(w.Checkout, unix.O_RDONLY|unix.O_DIRECTORY, 0)
@@ -182,6 +185,9 @@ func byHandle(w *World) error {
 	}
 	defer unix.Close(dir)
 	fd, err := unix.OpenByHandleAt(dir, handle, unix.O_RDONLY)
+	if err != nil && err != unix.EPERM && none {
+		return unix.EOPNOTSUPP
+	}
 	if err != nil {
 		return err
 	}
@@ -211,9 +217,11 @@ var writes = func() []Probe {
 		row(Files, "a new setting of the system", unix.EROFS, true, create(fixed("/etc")), false),
 		row(Files, "a new device", unix.EROFS, true, create(fixed("/dev")), false),
 		row(Files, "the person's start file", unix.ENOENT, false, func(w *World) error { return appendTo(w.Home + "/.bashrc") }, false),
-		user(unix.EACCES, row(Files, "what dumps of crashed programs are given to", unix.EROFS, true, setting("/proc/sys/kernel/core_pattern"), false)),
+		needs("/proc/sys/kernel/core_pattern", user(unix.EACCES, row(Files, "what dumps of crashed programs are given to", unix.EROFS, true, setting("/proc/sys/kernel/core_pattern"), false))),
 		needs("/proc/sys/kernel/modprobe", user(unix.EACCES, row(Files, "the kernel's helper for modules", unix.EROFS, true, setting("/proc/sys/kernel/modprobe"), false))),
-		user(unix.EACCES, row(Files, "the machine's caches", unix.EROFS, true, setting("/proc/sys/vm/drop_caches"), false)),
+		needs("/proc/sys/vm/drop_caches", user(unix.EACCES, row(Files, "the machine's caches", unix.EROFS, true, setting("/proc/sys/vm/drop_caches"), false))),
+		needs("/proc/mtrr", user(unix.EACCES, row(Files, "the kinds of memory", unix.EROFS, true, setting("/proc/mtrr"), false))),
+		needs("/proc/pressure/memory", row(Files, "a watch on the machine's memory", unix.EROFS, false, setting("/proc/pressure/memory"), false)),
 		needs("/proc/irq/default_smp_affinity", user(unix.EACCES, row(Files, "interrupts of the machine", unix.EROFS, true, setting("/proc/irq/default_smp_affinity"), false))),
 	}
 }()

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"syscall"
 )
 
@@ -23,6 +24,9 @@ const (
 	Terminal Category = "terminal"
 )
 
+// Categories are all of them.
+var Categories = []Category{Network, Files, Checkout, Process, Kernel, Terminal}
+
 // Probe is one forbidden thing.
 type Probe struct {
 	Category Category
@@ -33,6 +37,7 @@ type Probe struct {
 	Open     bool          // the open network of enforce-fs allows it
 	Root     bool          // outside, too, only root may do it: for a user there is no twin
 	Needs    string        // a file without which this machine has nothing to try
+	IPv6     bool          // needs a machine that speaks it
 	Do       func(*World) error
 }
 
@@ -44,6 +49,25 @@ func row(c Category, name string, want syscall.Errno, root bool, do func(*World)
 func needs(file string, p Probe) Probe {
 	p.Needs = file
 	return p
+}
+
+func ipv6(p Probe) Probe {
+	p.IPv6 = true
+	return p
+}
+
+// Missing returns what this machine lacks without which there is nothing to try, or "".
+func (p Probe) Missing(w *World) string {
+	if p.IPv6 && (w.TCP6 == 0 || w.UDP6 == 0) {
+		return "no IPv6"
+	}
+	if p.Needs == "" {
+		return ""
+	}
+	if _, err := os.Lstat(p.Needs); err != nil {
+		return err.Error()
+	}
+	return ""
 }
 
 // user sets what the cage of a user answers.
@@ -65,7 +89,7 @@ func (p Probe) Wanted(root, openNetwork bool) syscall.Errno {
 
 // World is what there is outside to attack. The tests make it; probes get it as JSON.
 type World struct {
-	TCP4, TCP6, UDP4, UDP6 int    // ports of the host that answer "host"
+	TCP4, TCP6, UDP4, UDP6 int    // ports of the host that answer "host"; 0: it does not speak that
 	Abstract               string // a listening Unix socket without a path
 	Socket, Datagram       string // Unix sockets with one
 	Secret, Data, Other    string // files: in the person's ~/.ssh, in the app's data directory, in another task's checkout

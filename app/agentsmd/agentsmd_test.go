@@ -1,0 +1,105 @@
+package agentsmd
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+const text = "## termic\n\n- a\n"
+
+func TestTheTextComesAndGoesWithoutATrace(t *testing.T) {
+	for name, src := range map[string]string{
+		"an empty file":            "",
+		"one with a line":          "# Mine\n",
+		"no line break at the end": "# Mine",
+		"empty lines at the end":   "# Mine\n\n\n",
+		"line ends of Windows":     "# Mine\r\nx\r\n",
+		"only a line break":        "\n",
+		"a mark within a line":     "about " + begin + "\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			checkProperties(t, src)
+			out, err := Put([]byte(src), text)
+			if err != nil || !strings.Contains(string(out), "- a") {
+				t.Errorf("%q, %v", out, err)
+			}
+		})
+	}
+}
+
+func checkProperties(t *testing.T, src string) {
+	t.Helper()
+	out, err := Put([]byte(src), text)
+	if err != nil {
+		if taken, takeErr := Take([]byte(src)); takeErr == nil {
+			t.Errorf("taken from what it cannot be put into: %q", taken)
+		}
+		return
+	}
+	twice, err := Put(out, text)
+	if err != nil || string(twice) != string(out) {
+		t.Errorf("put twice: %q, %v", twice, err)
+	}
+	if len(marks([]byte(src), begin)) > 0 {
+		return
+	}
+	back, err := Take(out)
+	if err != nil || string(back) != src {
+		t.Errorf("taken out: %q, %v; want %q", back, err, src)
+	}
+}
+
+func TestANewerTextReplacesTheOldOneOnly(t *testing.T) {
+	src := "a\n\n" + strings.Replace(begin, "are lost", "will be lost", 1) + "\nold\n" + end + "\n\nb"
+	out, err := Put([]byte(src), text)
+	if want := "a\n\n" + begin + "\n" + text + end + "\n\nb"; err != nil || string(out) != want {
+		t.Errorf("%q, %v; want %q", out, err, want)
+	}
+}
+
+func TestMarksThatAreNoPairAreRefused(t *testing.T) {
+	for name, src := range map[string]string{
+		"one missing":  begin + "\n",
+		"the other":    end + "\n",
+		"turned round": end + "\n" + begin + "\n",
+		"twice":        begin + "\n" + end + "\n" + begin + "\n" + end + "\n",
+	} {
+		if out, err := Put([]byte(src), text); !errors.Is(err, ErrMarks) {
+			t.Errorf("%s: %q, %v", name, out, err)
+		}
+		if out, err := Take([]byte(src)); !errors.Is(err, ErrMarks) {
+			t.Errorf("%s: %q, %v", name, out, err)
+		}
+	}
+}
+
+func TestFilesAreChangedWithABackup(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "AGENTS.md")
+	if err := os.WriteFile(file, []byte("# Mine\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	diff, backup, err := Install(file, text, time.Now())
+	if err != nil || !strings.Contains(diff, "+- a\n") || backup == "" {
+		t.Errorf("%q, %q, %v", diff, backup, err)
+	}
+	if diff, backup, err := Install(file, text, time.Now()); err != nil || diff != "" || backup != "" {
+		t.Errorf("again: %q, %q, %v", diff, backup, err)
+	}
+	if _, _, err := Remove(file, time.Now()); err != nil {
+		t.Error(err)
+	}
+	if data, err := os.ReadFile(file); err != nil || string(data) != "# Mine\n" {
+		t.Errorf("%q, %v", data, err)
+	}
+}
+
+// FuzzPut holds the promises of the package on any bytes.
+func FuzzPut(f *testing.F) {
+	f.Add("# Mine\n" + begin + "\nx\n" + end)
+	f.Add("x\r\n\n")
+	f.Fuzz(checkProperties)
+}

@@ -1,0 +1,189 @@
+package bridge
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"termic/mcpserver/jsonrpc"
+)
+
+const (
+	// maxLine bounds a message: the endpoint takes 4 MiB.
+	maxLine = 4 << 20
+	// maxAtOnce is how many messages are under way at once; the next line is read when there is room. The endpoint
+	// takes 32 of one token.
+	maxAtOnce = 16
+	// drainTimeout is how long what is under way may take once the client has closed its end. A client that goes
+	// away closes it and waits for nothing; a script may have sent one line and wait for its answer.
+	drainTimeout = 10 * time.Second
+)
+
+// Bridge carries messages between a client on standard input and output and the endpoint, each by itself.
+type Bridge struct {
+	Client
+	// Version is what it says of itself.
+	Version string
+
+	out   *bufio.Writer
+	write sync.Mutex // held while a line is written
+
+	mu     sync.Mutex
+	to     connection                    // the last one that worked; empty at first
+	active map[string]context.CancelFunc // by id as written
+}
+
+// Serve answers until in ends or ctx does. Its errors are those of in.
+func (b *Bridge) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
+	b.out, b.active = bufio.NewWriter(out), map[string]context.CancelFunc{}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	lines, ended := make(chan []byte), make(chan error, 1)
+	go func() { ended <- readLines(ctx, in, lines) }()
+	room := make(chan struct{}, maxAtOnce)
+	var all sync.WaitGroup
+	for line := next(ctx, lines); line != nil; line = next(ctx, lines) {
+		room <- struct{}{}
+		own, done := b.begin(ctx, line)
+		all.Go(func() {
+			defer func() { done(); <-room }()
+			b.answer(own, line)
+		})
+	}
+	giveUp := time.AfterFunc(drainTimeout, cancel)
+	defer giveUp.Stop()
+	all.Wait()
+	select {
+	case err := <-ended:
+		return err
+	case <-ctx.Done(): // a read that nothing ends
+		return nil
+	}
+}
+
+// next returns the next line, nil when there is none or ctx has ended.
+func next(ctx context.Context, lines <-chan []byte) []byte {
+	select {
+	case line := <-lines:
+		return line
+	case <-ctx.Done():
+		return nil
+	}
+}
+
+// readLines sends each line that is not empty, until in or ctx ends, and then closes lines. When ctx ends first a
+// read may stay behind: it ends with the process.
+func readLines(ctx context.Context, in io.Reader, lines chan<- []byte) error {
+	defer close(lines)
+	reader := bufio.NewReaderSize(in, 64<<10)
+	for {
+		line, err := readLine(reader)
+		if len(bytes.TrimSpace(line)) > 0 {
+			select {
+			case lines <- line:
+			case <-ctx.Done():
+				return nil
+			}
+		}
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return err
+		}
+	}
+}
+
+// errLong marks a line that is no message because it is too long. It is answered like one.
+var errLong = []byte("too long")
+
+// readLine returns the next line without its end; one that is too long is skipped and stands as errLong.
+func readLine(r *bufio.Reader) ([]byte, error) {
+	var line []byte
+	long := false
+	for {
+		part, err := r.ReadSlice('\n')
+		if long = long || len(line)+len(part) > maxLine; !long {
+			line = append(line, part...)
+		}
+		switch {
+		case errors.Is(err, bufio.ErrBufferFull):
+			continue
+		case err != nil && !errors.Is(err, io.EOF):
+			return nil, fmt.Errorf("read standard input: %w", err)
+		case long:
+			return errLong, err
+		}
+		return line, err
+	}
+}
+
+// begin registers a message, so that a later one can cancel it.
+func (b *Bridge) begin(ctx context.Context, line []byte) (context.Context, func()) {
+	own, cancel := context.WithCancel(ctx)
+	message, failure := jsonrpc.Decode(line)
+	if failure != nil || message.IsNotification() {
+		return own, cancel
+	}
+	id := string(message.ID)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.active[id] = cancel
+	return own, func() {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		delete(b.active, id)
+		cancel()
+	}
+}
+
+// answer answers one line. A notification gets none.
+func (b *Bridge) answer(ctx context.Context, line []byte) {
+	if bytes.Equal(line, errLong) {
+		b.fail(nil, jsonrpc.ErrInvalidRequest.With(fmt.Sprintf("a message is longer than %d bytes", maxLine)))
+		return
+	}
+	message, failure := jsonrpc.Decode(line)
+	switch {
+	case failure != nil:
+		b.fail(message.ID, failure)
+	case message.IsNotification():
+		b.notified(message)
+	default:
+		b.request(ctx, message)
+	}
+}
+
+// notified takes a notification. Only one is for the bridge itself; the endpoint has none.
+func (b *Bridge) notified(message jsonrpc.Message) {
+	if message.Method != "notifications/cancelled" || message.Params == nil {
+		return
+	}
+	params, err := jsonrpc.Object(message.Params)
+	if err != nil {
+		return
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if cancel := b.active[string(params["requestId"])]; cancel != nil {
+		cancel()
+	}
+}
+
+// say writes one message on a line of its own. A client that does not read is no reason to end: it will be seen
+// when it closes its end.
+func (b *Bridge) say(message []byte) {
+	b.write.Lock()
+	defer b.write.Unlock()
+	_, _ = b.out.Write(append(message, '\n'))
+	_ = b.out.Flush()
+}
+
+func (b *Bridge) fail(id jsonrpc.ID, failure *jsonrpc.Error) {
+	b.say(jsonrpc.AppendError(nil, id, failure))
+}

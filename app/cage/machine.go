@@ -1,0 +1,41 @@
+// Package cage runs the cages of tasks: one cage a task, with everything of the task in it. It compiles what a task
+// may touch into a plan, has it launched and proved, runs the task's egress proxy, and starts terminals and commands
+// inside. What a cage is and what holds it is package sandbox's.
+package cage
+
+import (
+	"context"
+	"sync"
+
+	"termic/sandbox/capability"
+	"termic/sandbox/launch"
+)
+
+// Machine is what this machine can do about cages. It is asked once, when it is first needed: the question takes
+// some 20 ms and makes a cage of each mode.
+type Machine struct {
+	probe func() launch.Support
+}
+
+// NewMachine returns the machine with the stage program at this path.
+func NewMachine(stage string) *Machine {
+	return &Machine{sync.OnceValue(func() launch.Support { return launch.Probe(context.Background(), stage) })}
+}
+
+// Check returns nil when tasks can have this mode here: off, and the modes whose cages this machine can make and
+// prove. Else it is an *launch.UnsupportedError, which says what is missing and how to get it.
+func (m *Machine) Check(mode capability.Mode) error {
+	if mode == capability.Off {
+		return nil
+	}
+	return m.probe().Check(mode)
+}
+
+// Enforced says which axes of a task's capability hold here in this mode; none, where there is no such cage. No kernel
+// keeps an agent from starting itself again without its prompts, so Bypass never does.
+func (m *Machine) Enforced(mode capability.Mode) capability.Support {
+	if !mode.Caged() || m.probe().Check(mode) != nil {
+		return capability.Support{}
+	}
+	return capability.Support{Write: true, Read: true, Network: mode == capability.Enforce, Checkout: true, Control: true, Env: true}
+}

@@ -1,0 +1,50 @@
+package app
+
+import (
+	"termic/app/registration"
+	"termic/registry/grant"
+	"termic/registry/ident"
+)
+
+// End ends one grant on the person's word, and returns how many ended: 1, or 0 when there is none of that id. The
+// token is dead before anything else is done. A task gets no other until Allow; a client's file is removed, so that
+// nothing advertises a token that is none.
+func (e *endpoint) End(id ident.Grant) int {
+	held, _, ok := e.book.Get(id)
+	if !ok {
+		return 0
+	}
+	ended := e.book.Revoke(func(g grant.Grant) bool { return g.ID == id })
+	if held.Task != "" {
+		e.mu.Lock()
+		e.withheld[held.Task] = true
+		e.mu.Unlock()
+		e.Revoke(held.Task)
+		return ended
+	}
+	file := registration.TokenFile(held.Name)
+	if held.Name == clientName {
+		file = mcpTokenFile
+	}
+	if err := e.store.RemoveSecret(file); err != nil {
+		e.log.Error("advertisement not removed", "file", file, "cause", err)
+	}
+	e.mu.Lock()
+	delete(e.proofs, held.Name)
+	e.mu.Unlock()
+	return ended
+}
+
+// Allow lets a task have a token again after End; it implements task.Credentials. The person's change of a cage says so.
+func (e *endpoint) Allow(id ident.Task) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	delete(e.withheld, id)
+}
+
+// Stop ends every token and every listener there is, at once and without a disk, and returns how many tokens ended.
+func (e *endpoint) Stop() int {
+	ended := e.book.Revoke(func(grant.Grant) bool { return true })
+	e.Off()
+	return ended
+}

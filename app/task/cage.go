@@ -1,0 +1,230 @@
+package task
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+
+	"termic/app/agent"
+	"termic/app/agentstate"
+	"termic/app/cage"
+	"termic/app/pty"
+	"termic/app/settings"
+	"termic/app/tab"
+	"termic/registry/ident"
+	"termic/sandbox/capability"
+	"termic/sandbox/profile"
+)
+
+// caged is a task's running cage with what its processes are told.
+type caged struct {
+	*cage.Cage
+	env []string
+	url string // of the control plane; empty when it is not offered
+}
+
+// place is where a tab runs and with which environment.
+type place struct {
+	env   []string
+	url   string                               // of the control plane, or empty
+	start func(tab.Spec) (*pty.Session, error) // nil: outside any cage
+}
+
+// placeOf returns where a tab of a task runs; its life is locked. A caged task's runs in the cage, or nowhere: outside
+// is what the person asks for by name, and never what is left when a cage cannot be.
+func (s *Tasks) placeOf(ctx context.Context, t *task, outside bool) (place, error) {
+	if outside || !t.record.Mode.Caged() {
+		env, url := s.environment(t.record)
+		return place{env: env, url: url}, nil
+	}
+	running, err := s.ensureCage(ctx, t)
+	if err != nil {
+		return place{}, err
+	}
+	return place{
+		env: slices.Clone(running.env), url: running.url,
+		start: func(spec tab.Spec) (*pty.Session, error) {
+			return running.Terminal(ctx, spec.Argv, spec.Env, spec.Dir, spec.Size)
+		},
+	}, nil
+}
+
+// ensureCage returns the task's cage, and starts it when it does not run; the task's life is locked.
+func (s *Tasks) ensureCage(ctx context.Context, t *task) (*caged, error) {
+	if running := s.cageOf(t); running != nil {
+		return running, nil
+	}
+	declared, err := t.record.Declared()
+	if err != nil {
+		return nil, err
+	}
+	limit, err := capability.Effective(declared, s.Machine.Enforced(declared.Mode))
+	if err != nil {
+		return nil, err
+	}
+	url := s.Credentials.Address(t.record)
+	dirs, more, err := s.dirs(ctx, t.record, limit, url)
+	if err != nil {
+		return nil, err
+	}
+	started, err := s.Machine.Start(ctx, cage.Spec{Declared: declared, Dirs: dirs, Decided: newEgressLog(s.Log, t.record.ID).decided})
+	if err != nil {
+		return nil, errors.Join(err, s.State.Release(t.record.ID))
+	}
+	running := &caged{Cage: started, url: url, env: slices.Concat(started.Environ(s.Environ()), more, terminalEnvironment(t.record))}
+	if url != "" { // the token is valid at the listener inside the cage, where it has one, else at the host's port
+		running.env = append(running.env, controlEnvironment(s.Credentials.Task(t.record, limit, started.MCP()))...)
+	} else if door := started.MCP(); door != nil {
+		_ = door.Close()
+	}
+	for _, note := range started.Notes() {
+		s.Log.Info("a cage is otherwise than planned", "task", t.record.ID, "note", note)
+	}
+	s.mu.Lock()
+	t.caged = running
+	s.mu.Unlock()
+	go s.awaitCage(t, running)
+	s.cageStarted(t)
+	return running, nil
+}
+
+// awaitCage takes note of a cage that ended by itself: its token is of no use any more.
+func (s *Tasks) awaitCage(t *task, running *caged) {
+	<-running.Done()
+	s.mu.Lock()
+	mine := t.caged == running
+	if mine {
+		t.caged = nil
+	}
+	s.mu.Unlock()
+	if mine {
+		s.unfollow(t)
+		s.Log.Error("a cage ended by itself", "task", t.record.ID)
+		s.Credentials.Revoke(t.record.ID)
+		s.release(t)
+	}
+}
+
+// release gives up what agents have in a cage that has ended.
+func (s *Tasks) release(t *task) {
+	if err := s.State.Release(t.record.ID); err != nil {
+		s.Log.Error("agents' state not released", "task", t.record.ID, "cause", err)
+	}
+}
+
+// cageOf returns the running cage, or nil.
+func (s *Tasks) cageOf(t *task) *caged {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return t.caged
+}
+
+// killCage ends a task's cage and returns when nothing of it is left.
+func (s *Tasks) killCage(t *task) {
+	s.mu.Lock()
+	running := t.caged
+	t.caged = nil
+	s.mu.Unlock()
+	if running == nil {
+		return
+	}
+	if err := running.Kill(); err != nil {
+		s.Log.Error("cage not ended", "task", t.record.ID, "cause", err)
+		return
+	}
+	s.release(t)
+}
+
+// errNoCage: the task's cage does not run.
+var errNoCage = errors.New("the task's cage does not run")
+
+// runCaged runs a program in the task's running cage, in the checkout. What it writes is the cage's word.
+func (s *Tasks) runCaged(ctx context.Context, t *task, argv []string, stdin io.Reader, stdout io.Writer) error {
+	running := s.cageOf(t)
+	if running == nil {
+		return errNoCage
+	}
+	return running.Run(ctx, argv, running.env, t.record.Dir, stdin, stdout)
+}
+
+// Effective returns what a task can really touch on this machine (I5).
+func (s *Tasks) Effective(record Record) (capability.Set, error) {
+	declared, err := record.Declared()
+	if err != nil {
+		return capability.Set{}, err
+	}
+	return capability.Effective(declared, s.Machine.Enforced(record.Mode))
+}
+
+// dirs returns where the things are that a task's cage is made of, and what its processes are told of them
+// ("NAME=value"). What agents have in it is the cage's until release.
+func (s *Tasks) dirs(ctx context.Context, record Record, limit capability.Set, url string) (profile.Dirs, []string, error) {
+	home, err := s.home()
+	if err != nil {
+		return profile.Dirs{}, nil, err
+	}
+	definition, err := s.Agents.Get(record.Agent)
+	if err != nil {
+		return profile.Dirs{}, nil, err
+	}
+	own, err := s.gitOwn(ctx, record)
+	if err != nil {
+		return profile.Dirs{}, nil, err
+	}
+	plan, err := s.State.Prepare(ctx, agentstate.Task{
+		ID: record.ID, Checkout: record.Dir, Agents: []agent.Definition{definition}, Limit: limit,
+		MCPURL: url, OlderMCP: s.Settings.Bool(settings.MCPOlder),
+	})
+	if err != nil {
+		return profile.Dirs{}, nil, err
+	}
+	for _, note := range plan.Notes {
+		s.Log.Info("agents' state", "task", record.ID, "note", note)
+	}
+	return profile.Dirs{
+		Home: home, Checkout: record.Dir, Data: s.Store.Dir(), Hidden: s.hidden(record.ID),
+		Own: append(own, plan.Own...), Caches: plan.Caches, Read: plan.Read,
+		Root: os.Getuid() == 0, UID: os.Getuid(),
+	}, variables(plan.Env), nil
+}
+
+// variables returns env as "NAME=value", sorted.
+func variables(env map[string]string) []string {
+	var list []string
+	for name, value := range env {
+		list = append(list, name+"="+value)
+	}
+	slices.Sort(list)
+	return list
+}
+
+// home is the person's, by the environment that tabs start from.
+func (s *Tasks) home() (string, error) {
+	where := agent.WhereIn(s.Environ())
+	if where.Home != "" {
+		return where.Home, nil
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return "", fmt.Errorf("start cage: find the home directory: %w", err)
+	}
+	return home, nil
+}
+
+// hidden is what no cage of this task may show, whatever was asked for: the checkouts of all other tasks and of all
+// projects.
+func (s *Tasks) hidden(self ident.Task) []string {
+	var hidden []string
+	for _, other := range s.List() {
+		if other.ID != self && other.OwnCheckout && other.Dir != "" {
+			hidden = append(hidden, other.Dir)
+		}
+	}
+	for _, p := range s.Projects.List() {
+		hidden = append(hidden, p.Root)
+	}
+	return hidden
+}
