@@ -3,26 +3,35 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help setup build run test check demo bench soak fuzz mutants test-clients clean
+.PHONY: help setup build window run test test-window check demo bench soak fuzz mutants test-clients clean
 
 help: ## say what there is
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
 
 setup: ## install what is missing to build and test (YES=1: without asking)
-	@build/setup.sh git go cc node conformance
+	@build/setup.sh git go cc node conformance webkit display
 
 build: ## build/bin/termic, static (VERSION=… to name it)
 	@build/setup.sh go
 	@build/build.sh
 
-run: ## set up, build, start the app
+window: build ## build/bin/termic-app, the app with its window
+	@build/setup.sh node webkit
+	@build/window.sh
+
+run: ## set up, build, start the app: with its window where there is a display
 	@build/setup.sh git go
 	@build/build.sh
 	@build/run.sh
 
 test: ## set up, then everything: checks, demo, tests
-	@build/setup.sh git go cc node conformance
+	@build/setup.sh git go cc node conformance webkit display
 	@build/test.sh
+
+test-window: ## the window's own tests: page, browser, the real window
+	@build/setup.sh git go node webkit display
+	@build/build.sh
+	@build/test-window.sh
 
 check: ## formatting, vet on each system, staticcheck, known vulnerabilities, generated files, types, scripts
 	@build/setup.sh git go node

@@ -22,7 +22,16 @@ import (
 // version is set by the build.
 var version = "unknown"
 
+// window opens the app's window, in the programs that are built with one. It returns the exit status, and false
+// when the arguments ask for something else.
+var window func(args []string) (status int, opened bool)
+
 func main() {
+	if window != nil {
+		if status, opened := window(os.Args[1:]); opened {
+			os.Exit(status)
+		}
+	}
 	os.Exit(cli.Main(context.Background(), verbs.All(), os.Args[1:], cli.Env{
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
 		DataDir: func() (string, error) { return store.Dir(os.Getenv) },

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"runtime"
 	"slices"
@@ -16,11 +17,13 @@ import (
 	"termic/app/cage"
 	"termic/app/ctl"
 	"termic/app/git"
+	"termic/app/gui"
 	"termic/app/handlers"
 	"termic/app/hold"
 	"termic/app/project"
 	"termic/app/registration"
 	"termic/app/settings"
+	"termic/app/settle"
 	"termic/app/store"
 	"termic/app/task"
 	"termic/mcpserver"
@@ -46,6 +49,12 @@ type Options struct {
 	Log     *slog.Logger
 	// Terminal, when set, is the person's own: calls that wait are put before it and answered there.
 	Terminal io.ReadWriter
+	// Window, when set, is called before Ready with what serves the window's page and what tells it of changes.
+	// The app then has a window, which Host is.
+	Window func(*gui.Server)
+	Host   gui.Host
+	// Assets is the window's page.
+	Assets fs.FS
 	// Ready, when set, is called once everything serves, with the endpoint's address or why there is none.
 	Ready func(url, why string)
 }
@@ -86,6 +95,8 @@ type app struct {
 	tasks    *task.Tasks
 	holds    *hold.Holds
 	state    *agentstate.Keeper
+	window   *window
+	page     *handlers.Page
 }
 
 // open makes every service and gives every verb its handler.
@@ -117,7 +128,7 @@ func open(ctx context.Context, s *store.Store, log *audit.Log, o Options) (*app,
 		Auth: hostAuth{book, outside.Saw}, Version: o.Version, Log: o.Log, Ended: endedGrant(book),
 		OlderClients: func() bool { return set.Bool(settings.MCPOlder) },
 	}
-	a := &app{Options: o, store: s, book: book, endpoint: newEndpoint(s, set, book, server, outside, log, o.Log), streams: newStreams()}
+	a := &app{Options: o, store: s, book: book, endpoint: newEndpoint(s, set, book, server, outside, log, o.Log), streams: newStreams(), window: watching(log)}
 	outside.Use(a.endpoint)
 	a.endpoint.withdraw() // of a run that crashed: its token is dead and its port may be another's
 	cages, err := s.Subdir("cages")
@@ -132,12 +143,12 @@ func open(ctx context.Context, s *store.Store, log *audit.Log, o Options) (*app,
 	}
 	a.tasks, err = task.Open(ctx, task.Tools{
 		Store: s, Projects: projects, Agents: known.Set, Settings: set, Credentials: a.endpoint, Machine: cage.NewMachine(o.Stage), State: a.state,
-		Environ: environment.Environ, CLI: o.CLI, Blank: grant.Blank, Log: o.Log,
+		Environ: environment.Environ, CLI: o.CLI, Blank: grant.Blank, Log: o.Log, Changed: a.window.feed.Poke,
 	})
 	if err != nil {
 		return nil, err
 	}
-	a.router = registry.NewRouter(grant.NewGuard(book, handlers.World(projects, a.tasks, a.tasks.Machine.Enforced)), log, o.Log, verbs.All()...)
+	a.router = registry.NewRouter(grant.NewGuard(book, handlers.World(projects, a.tasks, a.tasks.Machine.Enforced)), a.window, o.Log, verbs.All()...)
 	a.router.RedactWith(book.Redact)
 	policy, err := hold.OpenPolicy(s, hold.Known{Verb: knownVerb, Project: func(id ident.Project) bool { _, ok := projects.Get(id); return ok }})
 	if err != nil {
@@ -145,10 +156,12 @@ func open(ctx context.Context, s *store.Store, log *audit.Log, o Options) (*app,
 	}
 	a.holds = hold.New(policy, 0)
 	a.router.HoldWith(a.holds)
-	handlers.Bind(a.router, handlers.Services{
-		Projects: projects, Tasks: a.tasks, Agents: known, Settings: set, Endpoint: a.endpoint, Streams: a.streams, Clients: outside, Environment: environment,
+	services := handlers.Services{
+		Projects: projects, Tasks: a.tasks, Agents: known, Settings: set, Endpoint: a.endpoint, Streams: a.streams, Clients: outside, Environment: environment, Window: a.window,
 		Store: s, Git: g, Book: book, Version: o.Version, Audit: auditLog{log, s}, Holds: a.holds, Policy: policy,
-	})
+	}
+	handlers.Bind(a.router, services)
+	a.page = handlers.NewPage(services)
 	if missing := a.router.Unbound(); len(missing) > 0 {
 		return nil, fmt.Errorf("verbs without a handler: %v", missing)
 	}
@@ -202,8 +215,29 @@ func (a *app) serve(ctx context.Context) error {
 	if a.Terminal != nil {
 		go a.answerAt(ctx, a.Terminal)
 	}
+	if a.Window != nil {
+		go a.window.feed.Run(ctx, a.page.Draw)
+		a.window.feed.AttachWindow(a.Host.Front)
+		a.Window(gui.New(gui.Options{
+			Router: a.router, Streams: guiStreams{a.streams}, Feed: a.window.feed, Host: a.Host, Working: a.working, Assets: a.Assets, Log: a.Log,
+		}))
+	}
 	if a.Ready != nil {
 		a.Ready(a.endpoint.State())
 	}
 	return ctl.Serve(ctx, listener, a.router, a.streams, a.Log)
+}
+
+// working returns how many tasks' agents work right now.
+func (a *app) working() int {
+	n := 0
+	for _, record := range a.tasks.List() {
+		for _, open := range a.tasks.Tabs(record.ID) {
+			if info := open.Info(); !info.Shell && (info.State == settle.Working || info.State == settle.Starting) {
+				n++
+				break
+			}
+		}
+	}
+	return n
 }

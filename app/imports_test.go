@@ -57,6 +57,7 @@ var layers = []struct {
 	{"termic/app/bridge", []string{"termic/app/ctl", "termic/app/store", "termic/mcpserver/jsonrpc", "termic/registry/refusal"}, "a bridge carries messages and knows no verb"},
 	{"termic/app/hold", []string{"termic/app/store", "termic/registry", "termic/registry/ident", "termic/registry/refusal"}, "holds know calls and nothing of what they do"},
 	{"termic/app/handlers", []string{"termic/app/agent", "termic/app/audit", "termic/app/git", "termic/app/gitview", "termic/app/hold", "termic/app/project", "termic/app/registration", "termic/app/settings", "termic/app/settle", "termic/app/shellenv", "termic/app/store", "termic/app/tab", "termic/app/task", "termic/registry", "termic/registry/grant", "termic/registry/ident", "termic/registry/refusal", "termic/registry/verbs", "termic/sandbox/capability", "termic/sandbox/launch", "termic/sandbox/profile"}, "handlers translate verbs into calls of services and know no way in"},
+	{"termic/app/gui", []string{"termic/registry", "termic/registry/ident", "termic/registry/refusal", "termic/registry/verbs"}, "ways in see the router, never the domain"},
 	{"termic/app/ctl", []string{"termic/registry", "termic/registry/refusal"}, "ways in see the router, never the domain"},
 	{"termic/app/agentsmd", []string{"termic/mcpserver/clients"}, "a text between marks knows nothing of what it says"},
 	{"termic/app/cli", []string{"termic/app/agentsmd", "termic/app/bridge", "termic/app/ctl", "termic/registry", "termic/registry/refusal", "termic/registry/render"}, "the command line is made from verbs as data and knows no service"},
@@ -66,7 +67,7 @@ var layers = []struct {
 	{"termic/build/bench", []string{"termic/build/bench/...", "termic/build/rig", "termic/sandbox/..."}, "the bench runs built programs, and cages by themselves"},
 	{"termic/build", []string{"termic/build/rig"}, "tools of the build use the built programs, not the app's packages"},
 	{"termic/testdata", nil, "test programs stand alone"},
-	{"termic", []string{"termic/app", "termic/app/cli", "termic/app/store", "termic/app/task", "termic/registry/verbs"}, "main only starts things"},
+	{"termic", []string{"termic/app", "termic/app/cli", "termic/app/ctl", "termic/app/gui", "termic/app/store", "termic/app/task", "termic/registry/refusal", "termic/registry/verbs"}, "main only starts things"},
 }
 
 func TestImportsRunOneWay(t *testing.T) {

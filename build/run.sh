@@ -1,10 +1,16 @@
 #!/usr/bin/env bash
-# run.sh: starts the app that build.sh built, in the foreground, and says how to use it from another terminal.
+# run.sh: opens the window where there is a display; else starts the app without one, in the foreground, and says how
+# to use it from another terminal.
 set -euo pipefail
 # shellcheck source=build/env.sh
 . "$(dirname "$0")/env.sh"
 
-if [ "$os" = linux ] && [ -z "${DISPLAY:-}${WAYLAND_DISPLAY:-}" ]; then
+if [ "$os" = linux ] && [ -n "${DISPLAY:-}${WAYLAND_DISPLAY:-}" ]; then
+  build/setup.sh node webkit
+  build/window.sh
+  exec build/bin/termic-app
+fi
+if [ "$os" = linux ]; then
   echo 'No display here: termic runs without a window, until Ctrl-C.'
 else
   echo 'This build has no window: termic runs without one, until Ctrl-C.'

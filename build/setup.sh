@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# setup.sh NEED...: installs what is missing of git, make, go, cc, node, conformance, shellcheck, bubblewrap.
+# setup.sh NEED...: installs what is missing of git, make, go, cc, node, conformance, shellcheck, bubblewrap,
+# webkit, display.
 # Prints nothing when nothing is.
 #
 # What the system's package manager has comes from there (asked first, unless root or YES=1). Where its Go or Node
@@ -11,6 +12,9 @@ set -euo pipefail
 # cc_ok: the race detector needs a C compiler that links; gcc without libc6-dev does not.
 cc_ok() { has cc && echo 'int main(void){return 0;}' | cc -x c -o /dev/null - 2>/dev/null; }
 
+# webkit_ok: the window is built against GTK 3 and WebKitGTK 4.1 (Debian 12, Ubuntu 22.04 and later have it).
+webkit_ok() { has pkg-config && pkg-config --exists webkit2gtk-4.1 gtk+-3.0 2>/dev/null; }
+
 # packages_for NEED prints the system packages that NEED lacks, or nothing when it is there.
 packages_for() {
   case $1-$os in
@@ -20,6 +24,19 @@ packages_for() {
     # An old Go or Node is enough to fetch the right one with; none at all is not.
     go-linux) has go || [ -x "$go_dir/bin/go" ] || echo golang-go ca-certificates ;;
     node-linux) { has node || [ -x "$node_dir/bin/node" ]; } && has npm || echo nodejs npm ca-certificates ;;
+    webkit-linux)
+      cc_ok || echo gcc libc6-dev
+      webkit_ok || echo pkg-config libgtk-3-dev libwebkit2gtk-4.1-dev
+      ;;
+    # A display without a screen, a window manager (without one the window never gets the keyboard), the driver of
+    # the real window, and a browser for the page.
+    display-linux)
+      has Xvfb || echo xvfb xauth
+      has openbox || echo openbox
+      has WebKitWebDriver || echo webkit2gtk-driver
+      has chromium || echo chromium
+      ;;
+    webkit-darwin | display-darwin) ;; # the window is built and tested on Linux alone
     conformance-*) ;; # node's; what else it needs comes from npm
     shellcheck-*) has shellcheck || echo shellcheck ;;
     bubblewrap-linux) has bwrap || echo bubblewrap ;;

@@ -68,6 +68,7 @@ type Services struct {
 	Git      *git.Git
 	Book     *grant.Book
 	Clients  *registration.Set
+	Window   Window
 	// Environment is what tabs start from.
 	Environment Environment
 	Audit       AuditLog
@@ -108,6 +109,7 @@ func Bind(r *registry.Router, s Services) {
 	s.bindAudit(r)
 	s.bindHolds(r)
 	s.bindDoctor(r)
+	s.bindWindow(r)
 }
 
 // bind is registry.Bind with errors of the services turned into refusals.

@@ -19,6 +19,11 @@ const (
 	DefaultAgent = "agents.default"
 	CheckoutsDir = "checkouts.dir"
 	Scrollback   = "terminal.scrollback"
+	FontSize     = "terminal.font_size"
+	ScreenReader = "terminal.screen_reader"
+	Theme        = "appearance.theme"
+	Contrast     = "appearance.contrast"
+	Shortcuts    = "shortcuts"
 	Environment  = "terminal.environment"
 )
 
@@ -38,6 +43,11 @@ var all = []Setting{
 	{CheckoutsDir, "", "directory of new tasks' checkouts; empty: beside the data directory", isDir},
 	{Environment, "auto", "what new tabs start from: login (what your login shell's files make), own (what the app was started with), auto (login in the window, own with termic serve). Setting it asks the login shell again", isEnvironment},
 	{Scrollback, "10000", "lines kept above the screen of each new tab", isScrollback},
+	{FontSize, "13", "size of the window's terminal text, in pixels: 9 to 32", isFontSize},
+	{ScreenReader, "false", "let a screen reader follow the window's terminals", isBool},
+	{Theme, "system", "colours of the window: system, light or dark", oneOf("system", "light", "dark")},
+	{Contrast, "system", "contrast of the window: system, normal or more", oneOf("system", "normal", "more")},
+	{Shortcuts, "{}", "the window's keys that differ from the built-in ones: a JSON object from action to keys", isShortcuts},
 }
 
 // file holds the values that differ from the defaults.

@@ -141,6 +141,9 @@ func (t *Tab) onTick() {
 func (t *Tab) broadcast() {
 	close(t.changed)
 	t.changed = make(chan struct{})
+	if t.spec.Changed != nil {
+		t.spec.Changed()
+	}
 }
 
 // reply keeps an answer of the terminal for answer; the screen calls it inside Write and must not be held up.

@@ -84,7 +84,7 @@ func (s *Tasks) openTab(ctx context.Context, t *task, definition agent.Definitio
 		ID: ident.NewTab(), Task: t.record.ID, Name: name, Agent: definition,
 		Argv: argv, Env: append(place.env, extra...), Dir: t.record.Dir, Size: firstSize, Start: place.start,
 		Scrollback: s.Settings.Int(settings.Scrollback), Prompted: passed, Before: before,
-		Opener: want.opener, Outside: want.outside,
+		Opener: want.opener, Outside: want.outside, Changed: s.Changed,
 	}, s.Log.Warn)
 	if err != nil {
 		return nil, false, err

@@ -55,6 +55,8 @@ type Tools struct {
 	// Blank takes secrets out of a line of text that is going to be kept.
 	Blank func(string) string
 	Log   *slog.Logger
+	// Changed, when set, is called when a tab's state may have changed. It must not block.
+	Changed func()
 }
 
 // Tasks is every task of one data directory. It is safe for concurrent use.

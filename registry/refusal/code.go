@@ -24,6 +24,7 @@ const (
 	Cancelled     Code = "cancelled"
 	Unavailable   Code = "unavailable"
 	StorageFailed Code = "storage_failed"
+	NoWindow      Code = "no_window"
 )
 
 // Info is what the documentation and the CLI need to know of a code.
@@ -57,6 +58,7 @@ var codes = []Info{
 	{Cancelled, 1, "the caller went away before the work began"},
 	{Unavailable, 4, "switched off, or not usable right now"},
 	{StorageFailed, 1, "the disk refused: full, read-only or damaged; nothing was done"},
+	{NoWindow, 6, "the app runs without a window"},
 }
 
 // Codes returns every code with its exit status and meaning, in documentation order.

@@ -173,13 +173,13 @@ export class Refused extends Error {
 }
 
 /** Calls verbs by name. */
-export interface Client {
+export interface Calls {
   /** Returns the verb's result, or throws Refused. */
   call<K extends VerbName>(verb: K, args: Verbs[K]["in"]): Promise<Verbs[K]["out"]>;
 }
 
 /** Returns a client that calls through transport. */
-export function newClient(transport: Transport): Client {
+export function newClient(transport: Transport): Calls {
   return {
     async call<K extends VerbName>(verb: K, args: Verbs[K]["in"]): Promise<Verbs[K]["out"]> {
       const answer = await transport(verb, args);

@@ -367,6 +367,11 @@ export interface TaskRestoreIn {
   task: string;
 }
 
+export interface TaskOpenIn {
+  /** task: name, project/name, unique prefix, or id; leave it out to bring only the window to the front */
+  task?: string;
+}
+
 export interface CageEditIn {
   /** task: name, project/name, unique prefix, or id */
   task: string;
@@ -926,6 +931,63 @@ export interface DoctorOut {
   checks: Check[];
 }
 
+export interface Endpoint {
+  /** the setting mcp.enabled */
+  enabled: boolean;
+  /** the address that it serves at */
+  url?: string;
+  /** why it does not serve although it should */
+  why?: string;
+}
+
+export interface Called {
+  /** id of the call; its decision and its outcome have the same */
+  request: string;
+  /** when (RFC 3339) */
+  time: string;
+  /** decided: before anything happened; finished: the outcome */
+  phase: "decided" | "finished";
+  /** what was asked */
+  verb: string;
+  /** how much the verb may change */
+  class: "read" | "write" | "destructive";
+  /** how the call came in */
+  way: "none" | "window" | "cli" | "mcp";
+  /** who asked, as the log names it */
+  caller: string;
+  /** id of the task whose agent asked */
+  caller_task?: string;
+  /** id of the project that it was about */
+  project?: string;
+  /** id of the task that it was about */
+  task?: string;
+  /** whether it was allowed */
+  allow: boolean;
+  /** code of the refusal */
+  code?: string;
+  /** the true reason, which the caller may not have been told */
+  why?: string;
+  /** how long it took, in milliseconds; finished only */
+  ms?: number;
+}
+
+export interface WindowWatchOut {
+  /** opens the stream of changes once, within ten seconds */
+  ticket: string;
+  /** of the app */
+  version: string;
+  /** directory of all data */
+  data_dir: string;
+  /** every project, by name */
+  projects: Project[];
+  /** every live task, oldest first */
+  tasks: Task[];
+  /** the MCP endpoint */
+  endpoint: Endpoint;
+  /** the newest calls, oldest first */
+  calls: Called[];
+}
+
 /** Every verb with what goes in and what comes out. */
 export interface Verbs {
   /** create a task */
@@ -956,6 +1018,8 @@ export interface Verbs {
   task_archive: { in: TaskArchiveIn; out: TaskArchiveOut };
   /** bring an archived task back */
   task_restore: { in: TaskRestoreIn; out: TaskOut };
+  /** bring the window to the front */
+  task_open: { in: TaskOpenIn; out: None };
   /** change a task's cage */
   cage_edit: { in: CageEditIn; out: CageEditOut };
   /** open a tab outside a task's cage */
@@ -1012,6 +1076,8 @@ export interface Verbs {
   hold_forget: { in: HoldForgetIn; out: None };
   /** check this machine and this app */
   doctor: { in: None; out: DoctorOut };
+  /** show everything, and follow it */
+  window_watch: { in: None; out: WindowWatchOut };
 }
 
 export type VerbName = keyof Verbs;
@@ -1034,6 +1100,7 @@ export const verbs: { readonly [K in VerbName]: { readonly summary: string; read
   task_rename: { summary: "rename a task", class: "write" },
   task_archive: { summary: "archive a task, keeping all its work", class: "destructive" },
   task_restore: { summary: "bring an archived task back", class: "write" },
+  task_open: { summary: "bring the window to the front", class: "write" },
   cage_edit: { summary: "change a task's cage", class: "write" },
   tab_outside: { summary: "open a tab outside a task's cage", class: "write" },
   project_add: { summary: "register a git repository as a project", class: "write" },
@@ -1062,6 +1129,7 @@ export const verbs: { readonly [K in VerbName]: { readonly summary: string; read
   hold_policy: { summary: "say which calls of a caller are allowed, asked about or denied", class: "write" },
   hold_forget: { summary: "take back what you allowed for all time", class: "write" },
   doctor: { summary: "check this machine and this app", class: "read" },
+  window_watch: { summary: "show everything, and follow it", class: "read" },
 };
 
 export type RefusalCode =
@@ -1104,7 +1172,9 @@ export type RefusalCode =
   /** switched off, or not usable right now */
   | "unavailable"
   /** the disk refused: full, read-only or damaged; nothing was done */
-  | "storage_failed";
+  | "storage_failed"
+  /** the app runs without a window */
+  | "no_window";
 
 /** The typed "no": what was refused, by which rule, and what to do next. */
 export interface Refusal {
@@ -1136,13 +1206,13 @@ export class Refused extends Error {
 }
 
 /** Calls verbs by name. */
-export interface Client {
+export interface Calls {
   /** Returns the verb's result, or throws Refused. */
   call<K extends VerbName>(verb: K, args: Verbs[K]["in"]): Promise<Verbs[K]["out"]>;
 }
 
 /** Returns a client that calls through transport. */
-export function newClient(transport: Transport): Client {
+export function newClient(transport: Transport): Calls {
   return {
     async call<K extends VerbName>(verb: K, args: Verbs[K]["in"]): Promise<Verbs[K]["out"]> {
       const answer = await transport(verb, args);

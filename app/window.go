@@ -1,0 +1,60 @@
+package app
+
+import (
+	"context"
+
+	"termic/app/audit"
+	"termic/app/gui"
+	"termic/registry"
+	"termic/registry/ident"
+	"termic/registry/verbs"
+)
+
+// window is what the app's window is told of: it stands between the router and the audit log, so that each call
+// is shown once it is kept. It implements registry.Sink and handlers.Window.
+type window struct {
+	log  *audit.Log
+	feed *gui.Feed
+}
+
+// watching returns a window that nobody has opened yet.
+func watching(log *audit.Log) *window { return &window{log, gui.NewFeed()} }
+
+// Record implements registry.Sink.
+func (w *window) Record(ctx context.Context, event registry.Event) error {
+	if err := w.log.Record(ctx, event); err != nil {
+		return err
+	}
+	w.feed.Note(event)
+	return nil
+}
+
+// shownCalls is how many of the newest calls a page begins with: more than a person scrolls through.
+const shownCalls = 300
+
+// Calls implements handlers.Window.
+func (w *window) Calls() ([]verbs.Called, error) {
+	entries, err := w.log.Tail(shownCalls, func(e audit.Entry) bool { return e.Event != nil && !gui.Noise(*e.Event) })
+	if err != nil {
+		return nil, err
+	}
+	calls := make([]verbs.Called, len(entries))
+	for i, e := range entries {
+		calls[i] = gui.CalledOf(*e.Event)
+	}
+	return calls, nil
+}
+
+// Watch implements handlers.Window.
+func (w *window) Watch() string { return w.feed.Watch() }
+
+// Show implements handlers.Window.
+func (w *window) Show(which ident.Task) bool { return w.feed.Show(which) }
+
+// guiStreams are the streams as the page's way in wants them.
+type guiStreams struct{ *streams }
+
+// Open implements gui.Streams.
+func (s guiStreams) Open(ctx context.Context, ticket string) (gui.Stream, error) {
+	return s.streams.Open(ctx, ticket)
+}

@@ -1,0 +1,203 @@
+// One terminal on the page: xterm.js, its renderer, and the attachment to a tab.
+import { FitAddon } from "@xterm/addon-fit";
+import { SearchAddon } from "@xterm/addon-search";
+import { UnicodeGraphemesAddon } from "@xterm/addon-unicode-graphemes";
+import { WebLinksAddon } from "@xterm/addon-web-links";
+import { Terminal } from "@xterm/xterm";
+import { Attachment } from "../bridge/terminal";
+import { app, host } from "../bridge/transport";
+import { Refused } from "../gen/verbs";
+import { addRenderer } from "./renderer";
+import { droppedPaths, judge, quotePath } from "./paste";
+import { theme } from "./theme";
+
+export interface Look {
+  fontSize: number;
+  screenReader: boolean;
+}
+
+export interface Events {
+  /** A text that is not pasted before the person has looked at it. */
+  guard(text: string, paste: (text: string) => void): void;
+  /** Something did not work, in one sentence. */
+  say(text: string): void;
+  /** The stream ended; the tab may have ended, or the app went away. */
+  ended(): void;
+  /** Keys that are the window's own and not the terminal's. */
+  own(event: KeyboardEvent): boolean;
+  focused(): void;
+}
+
+/** Wait before a size is told, so that a drag of a border is one change. */
+const sizeRest = 60; // ms
+
+export class Term {
+  readonly xterm: Terminal;
+  readonly search = new SearchAddon();
+  private readonly fit = new FitAddon();
+  private readonly element = document.createElement("div");
+  private readonly resized = new ResizeObserver(() => this.scheduleFit());
+  private attachment: Attachment | undefined;
+  private connecting: Promise<void> | undefined;
+  private timer: ReturnType<typeof setTimeout> | undefined;
+  private closed = false;
+  private logged = false;
+  private renderer: { dispose(): void } | undefined;
+
+  constructor(
+    readonly task: string,
+    readonly tab: string,
+    look: Look,
+    private readonly events: Events,
+  ) {
+    this.element.className = "term";
+    this.xterm = new Terminal({
+      allowProposedApi: true, cursorBlink: false, cursorInactiveStyle: "outline", customGlyphs: true, drawBoldTextInBrightColors: false,
+      fontFamily: '"termic Mono", "JetBrains Mono", ui-monospace, "DejaVu Sans Mono", monospace', fontSize: look.fontSize, lineHeight: 1.0,
+      fontWeight: 400, fontWeightBold: 700, minimumContrastRatio: 4.5, scrollback: 10_000, macOptionIsMeta: true,
+      screenReaderMode: look.screenReader, smoothScrollDuration: 0, theme: theme(), rightClickSelectsWord: false,
+      linkHandler: { activate: (event, uri) => this.openLink(event, uri) },
+    });
+    this.xterm.loadAddon(this.fit);
+    this.xterm.loadAddon(this.search);
+    this.xterm.loadAddon(new UnicodeGraphemesAddon());
+    this.xterm.loadAddon(new WebLinksAddon((event, uri) => this.openLink(event, uri)));
+    this.xterm.attachCustomKeyEventHandler((event) => !this.events.own(event));
+    const encoder = new TextEncoder();
+    this.xterm.onData((text) => this.attachment?.type(encoder.encode(text)));
+    this.xterm.onBinary((text) => this.attachment?.type(Uint8Array.from(text, (c) => c.charCodeAt(0))));
+    this.xterm.onResize(({ cols, rows }) => this.attachment?.resize(cols, rows));
+  }
+
+  /** Puts the terminal into a place on the page, and connects it. */
+  mount(place: HTMLElement, page: string): void {
+    place.append(this.element);
+    if (this.xterm.element === undefined) {
+      this.xterm.open(this.element);
+      this.renderer = addRenderer(this.xterm);
+      this.element.addEventListener("paste", (event) => this.onPaste(event), true);
+      this.element.addEventListener("focusin", () => this.events.focused());
+      this.element.addEventListener("dragover", (event) => event.preventDefault());
+      this.element.addEventListener("drop", (event) => this.onDrop(event));
+    }
+    this.resized.observe(this.element);
+    this.fitNow();
+    void this.connect(page);
+  }
+
+  /** Takes the terminal off the page; it goes on behind. */
+  unmount(): void {
+    this.resized.disconnect();
+    this.element.remove();
+  }
+
+  focus(): void {
+    this.xterm.focus();
+  }
+
+  setLook(look: Look): void {
+    if (this.xterm.options.fontSize !== look.fontSize) {
+      this.xterm.options.fontSize = look.fontSize;
+      this.scheduleFit();
+    }
+    this.xterm.options.screenReaderMode = look.screenReader;
+  }
+
+  setColours(): void {
+    this.xterm.options.theme = theme();
+  }
+
+  /** Connects unless it is; page names this load of the page. */
+  async connect(page: string): Promise<void> {
+    if (this.attachment || this.closed || page === "") return;
+    this.connecting ??= this.attach(page).finally(() => (this.connecting = undefined));
+    await this.connecting;
+  }
+
+  private async attach(page: string): Promise<void> {
+    try {
+      const attachment = await Attachment.open(this.task, this.tab, page, {
+        write: (bytes, done) => this.xterm.write(bytes, done),
+        ended: () => this.onEnded(),
+        lost: (error) => {
+          this.events.say(`What you typed did not arrive: ${error instanceof Error ? error.message : String(error)}.`);
+          this.reattach();
+        },
+      });
+      if (this.closed) return attachment.close();
+      this.attachment = attachment;
+      attachment.resize(this.xterm.cols, this.xterm.rows);
+    } catch (error) {
+      if (error instanceof Refused && error.refusal.code === "agent_exited") await this.showLog();
+      this.onEnded();
+    }
+  }
+
+  /** Shows what a tab that has ended had on its screen. */
+  private async showLog(): Promise<void> {
+    if (this.closed || this.logged) return;
+    this.logged = true;
+    try {
+      const { text } = await app.call("task_log", { task: this.task, tab: this.tab, lines: 1000 });
+      this.xterm.write(`${text.replaceAll("\n", "\r\n")}\x1b[?25l`);
+    } catch {
+      // The tab is gone with its text; its place says that it has ended.
+    }
+  }
+
+  private onEnded(): void {
+    this.attachment = undefined;
+    this.events.ended();
+  }
+
+  private reattach(): void {
+    this.attachment?.close();
+    this.onEnded();
+  }
+
+  private scheduleFit(): void {
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => this.fitNow(), sizeRest);
+  }
+
+  private fitNow(): void {
+    // A place that is not laid out yet has no size; a terminal of two columns would reflow everything.
+    if (this.element.clientWidth < 40 || this.element.clientHeight < 20) return;
+    this.fit.fit();
+  }
+
+  /** Pastes what the clipboard holds, asking first where that is wise. */
+  paste(text: string): void {
+    if (text === "") return;
+    const { reasons } = judge(text, this.xterm.modes.bracketedPasteMode);
+    if (reasons.length === 0) this.xterm.paste(text);
+    else this.events.guard(text, (agreed) => this.xterm.paste(agreed));
+  }
+
+  private onPaste(event: ClipboardEvent): void {
+    event.preventDefault();
+    event.stopPropagation();
+    this.paste(event.clipboardData?.getData("text/plain") ?? "");
+  }
+
+  private onDrop(event: DragEvent): void {
+    const paths = droppedPaths(event.dataTransfer?.getData("text/uri-list") ?? "");
+    event.preventDefault();
+    if (paths.length > 0) this.paste(paths.map(quotePath).join(" ") + " ");
+  }
+
+  private openLink(event: MouseEvent, uri: string): void {
+    if (!event.ctrlKey && !event.metaKey) return; // a plain click selects
+    host("open-url", uri).catch((error: unknown) => this.events.say(error instanceof Error ? error.message : String(error)));
+  }
+
+  dispose(): void {
+    this.closed = true;
+    clearTimeout(this.timer);
+    this.resized.disconnect();
+    this.attachment?.close();
+    this.renderer?.dispose();
+    this.xterm.dispose();
+    this.element.remove();
+  }
+}

@@ -1,0 +1,17 @@
+import { svelte } from "@sveltejs/vite-plugin-svelte";
+import { defineConfig } from "vitest/config";
+
+export default defineConfig({
+  plugins: [svelte()],
+  build: {
+    // The oldest WebKitGTK that Debian 12 and Ubuntu 22.04 still serve is 2.44, which does what Safari 17.5 does.
+    target: "safari17.5",
+    outDir: "dist",
+    emptyOutDir: true,
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+    reportCompressedSize: false,
+    chunkSizeWarningLimit: 1200,
+  },
+  test: { include: ["src/**/*.test.ts"], environment: "node" },
+});

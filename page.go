@@ -1,0 +1,109 @@
+//go:build desktop || page
+
+package main
+
+import (
+	"context"
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+
+	"termic/app"
+	"termic/app/ctl"
+	"termic/app/gui"
+	"termic/app/store"
+	"termic/registry/refusal"
+)
+
+// dist is the window's page; build/window.sh builds it.
+//
+//go:embed all:frontend/dist
+var dist embed.FS
+
+// windowArguments returns the data directory that the arguments name, and false when they ask for something else
+// than the window.
+func windowArguments(args []string) (dataDir string, ok bool, err error) {
+	switch {
+	case len(args) == 0:
+		dataDir, err = store.Dir(os.Getenv)
+	case len(args) == 2 && args[0] == "--data-dir":
+		dataDir, err = filepath.Abs(args[1])
+	default:
+		return "", false, nil
+	}
+	return dataDir, true, err
+}
+
+// running is the app behind a window.
+type running struct {
+	server *gui.Server
+	cancel context.CancelFunc
+	done   chan error
+}
+
+// stop ends the app and returns when everything is stopped.
+func (r *running) stop() error {
+	r.cancel()
+	return <-r.done
+}
+
+// start runs the app and returns once it serves; nil when another one has the data directory and was brought to
+// the front instead.
+func start(ctx context.Context, dataDir string, environ []string, loginShell bool, host gui.Host) (*running, error) {
+	assets, err := fs.Sub(dist, "frontend/dist")
+	if err != nil {
+		return nil, err
+	}
+	program, err := commandLine()
+	if err != nil {
+		return nil, err
+	}
+	// The app ends after the window, not with the signal: the window says that it closes first.
+	own, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	r := &running{cancel: cancel, done: make(chan error, 1)}
+	ready := make(chan *gui.Server, 1)
+	go func() {
+		r.done <- app.Run(own, app.Options{
+			DataDir: dataDir, Environ: environ, LoginShell: loginShell, CLI: program, Stage: stage(program), Version: version,
+			Log:    slog.New(slog.NewTextHandler(os.Stderr, nil)),
+			Window: func(s *gui.Server) { ready <- s }, Host: host, Assets: assets,
+		})
+	}()
+	select {
+	case r.server = <-ready:
+		return r, nil
+	case err := <-r.done:
+		cancel()
+		var locked *store.LockedError
+		if errors.As(err, &locked) {
+			return nil, showOther(ctx, dataDir)
+		}
+		return nil, err
+	}
+}
+
+// showOther brings the window of the app that runs already to the front.
+func showOther(ctx context.Context, dataDir string) error {
+	_, err := ctl.NewClient(dataDir).Call(ctx, "task_open", []byte("{}"))
+	if no, ok := refusal.From(err); ok && no.Code == refusal.NoWindow {
+		return fmt.Errorf("termic runs already on %s, without a window; stop that one first", dataDir)
+	}
+	return err
+}
+
+// commandLine returns the program that tabs get as termic: the static one beside this, or this one.
+func commandLine() (string, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return "", fmt.Errorf("find this program: %w", err)
+	}
+	beside := filepath.Join(filepath.Dir(self), "termic")
+	if _, err := os.Stat(beside); err == nil {
+		return beside, nil
+	}
+	return self, nil
+}
