@@ -5,13 +5,17 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
 
+	"golang.org/x/term"
+
 	"termic/app"
 	"termic/app/cli"
 	"termic/app/store"
+	"termic/app/task"
 	"termic/registry/verbs"
 )
 
@@ -40,6 +44,22 @@ func stage(program string) string {
 	return "/usr/lib/termic/stage"
 }
 
+// terminal is standard input and output together.
+type terminal struct {
+	io.Reader
+	io.Writer
+}
+
+// person returns the terminal of the person who started this program, or nil: there is none, or the program was started
+// in a tab of termic, where whoever types may be an agent.
+func person() io.ReadWriter {
+	inTab := os.Getenv(task.EnvTaskID) != ""
+	if inTab || !term.IsTerminal(int(os.Stdin.Fd())) || !term.IsTerminal(int(os.Stdout.Fd())) {
+		return nil
+	}
+	return terminal{os.Stdin, os.Stdout}
+}
+
 // serve runs the app in the foreground until ctx ends.
 func serve(ctx context.Context, dataDir string) error {
 	program, err := os.Executable()
@@ -47,12 +67,13 @@ func serve(ctx context.Context, dataDir string) error {
 		return fmt.Errorf("find this program: %w", err)
 	}
 	return app.Run(ctx, app.Options{
-		DataDir: dataDir,
-		Environ: os.Environ(),
-		CLI:     program,
-		Stage:   stage(program),
-		Version: version,
-		Log:     slog.New(slog.NewTextHandler(os.Stderr, nil)),
+		DataDir:  dataDir,
+		Environ:  os.Environ(),
+		CLI:      program,
+		Stage:    stage(program),
+		Version:  version,
+		Terminal: person(),
+		Log:      slog.New(slog.NewTextHandler(os.Stderr, nil)),
 		Ready: func(url, why string) {
 			fmt.Printf("termic serves %s\n", dataDir)
 			switch {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"runtime"
 	"slices"
@@ -43,6 +44,8 @@ type Options struct {
 	Stage   string
 	Version string
 	Log     *slog.Logger
+	// Terminal, when set, is the person's own: calls that wait are put before it and answered there.
+	Terminal io.ReadWriter
 	// Ready, when set, is called once everything serves, with the endpoint's address or why there is none.
 	Ready func(url, why string)
 }
@@ -195,6 +198,9 @@ func (a *app) serve(ctx context.Context) error {
 	}
 	if err := a.endpoint.Apply(ctx); err != nil {
 		a.Log.Error("endpoint does not serve", "cause", err)
+	}
+	if a.Terminal != nil {
+		go a.answerAt(ctx, a.Terminal)
 	}
 	if a.Ready != nil {
 		a.Ready(a.endpoint.State())

@@ -209,6 +209,38 @@ func TestArchivingKeepsWhatCannotBeTakenOver(t *testing.T) {
 	shown(t, r.inside("fix", "clear; git log -1 --format=last:%s other"), "last:sub")
 }
 
+// An agent's git that never answers makes nobody wait for long, and what it has is kept.
+func TestAGitThatNeverAnswers(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	made := r.cagedShell("fix", "")
+	r.inside("fix", "git commit -q --allow-empty -m agent; mkfifo $(git rev-parse --absolute-git-dir)/refs/heads/fifo")
+	r.must("task_diff", `{"task":"fix"}`)
+	if got := r.trouble("fix"); !strings.Contains(got, "did not answer") {
+		t.Errorf("trouble: %q", got)
+	}
+	begun := time.Now()
+	for range 5 {
+		r.must("task_diff", `{"task":"fix"}`)
+		r.must("task_status", `{"task":"fix"}`)
+	}
+	if d := time.Since(begun); d > 10*time.Second {
+		t.Errorf("ten looks took %v", d)
+	}
+	r.must("task_archive", `{"task":"fix"}`)
+	if _, err := os.Lstat(filepath.Join(r.dir, "tasks-private", made["id"].(string), "git", "refs/heads/fifo")); err != nil {
+		t.Errorf("the agent's git is not kept: %v", err)
+	}
+	r.must("task_restore", `{"task":"fix"}`)
+	r.must("task_tab", `{"task":"fix"}`)
+	r.wait("fix")
+	r.inside("fix", "rm $(git rev-parse --absolute-git-dir)/refs/heads/fifo; git commit -q --allow-empty -m again")
+	r.must("task_archive", `{"task":"fix"}`)
+	if got := r.git("log", "-1", "--format=%s", "termic/fix"); got != "again" {
+		t.Errorf("the project's branch is at %q", got)
+	}
+}
+
 // An agent that ruins its git gets a new one with the next cage; what is left of the old one is not thrown away.
 func TestAnAgentThatRuinsItsGitGetsANewOne(t *testing.T) {
 	t.Parallel()

@@ -420,8 +420,13 @@ func TestClaudeIsChangedThroughItsOwnCommandLine(t *testing.T) {
 	config := put(t, "{\n  \"startups\": 1\n}", home, ".claude.json")
 	before := get(t, config)
 	fakeClaude(t, bin, true)
-	if _, err := r.try("client_add", `{"client":"claude"}`); err == nil || r.secret("clients/claude.token") != "" {
-		t.Errorf("an entry that is not what was asked for was taken: %v", err)
+	if no := r.refused(refusal.Conflict, "client_add", `{"client":"claude"}`); !strings.Contains(no.Reason, "another entry") || r.secret("clients/claude.token") != "" {
+		t.Errorf("an entry that is not what was asked for was taken: %v", no)
+	}
+	put(t, "#!/bin/sh\necho no >&2\nexit 1\n", bin, "claude")
+	put(t, before, config)
+	if no := r.refused(refusal.Conflict, "client_add", `{"client":"claude"}`); !strings.Contains(no.Reason, "own command line refused") || r.secret("clients/claude.token") != "" {
+		t.Errorf("a command line that fails: %v", no)
 	}
 	put(t, before, config)
 	fakeClaude(t, bin, false)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -49,6 +50,51 @@ func TestTheKillSwitchEndsEveryTokenAtOnce(t *testing.T) {
 	r.must("settings_set", `{"key":"mcp.enabled","value":"true"}`) // the person may have it back
 	if status := discover(t, "http://127.0.0.1:"+r.secret("mcp-port")+"/mcp", r.secret("mcp-token")); status != http.StatusOK {
 		t.Errorf("twin: status %d", status)
+	}
+}
+
+// TestTakingPowerAwayNeedsNoFreeDisk: the kill switch, a revocation and a taken-back rule work where nothing can be
+// written any more (I14).
+func TestTakingPowerAwayNeedsNoFreeDisk(t *testing.T) {
+	small := t.TempDir()
+	if out, err := exec.Command("mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", small).CombinedOutput(); err != nil {
+		t.Skipf("needs the right to mount a small file system: %v: %s", err, out)
+	}
+	defer func() {
+		if out, err := exec.Command("umount", "-l", small).CombinedOutput(); err != nil {
+			t.Errorf("umount: %v: %s", err, out)
+		}
+	}()
+	for name, take := range map[string]func(r *rig){
+		"stop": func(r *rig) {
+			if r.must("control_stop", `{}`)["ended"].(float64) < 1 {
+				t.Error("stop: nothing ended")
+			}
+		},
+		"revoke": func(r *rig) {
+			grants := r.must("grant_list", `{}`)["grants"].([]any)
+			r.must("grant_revoke", `{"grant":%q}`, grants[0].(map[string]any)["id"])
+		},
+	} {
+		r := newRigIn(t, filepath.Join(small, name))
+		r.must("settings_set", `{"key":"checkouts.dir","value":%q}`, t.TempDir())
+		r.must("settings_set", `{"key":"mcp.enabled","value":"true"}`)
+		url, token := "http://127.0.0.1:"+r.secret("mcp-port")+"/mcp", r.secret("mcp-token")
+		fill(t, filepath.Join(small, "fill"))
+		r.refused(refusal.StorageFailed, "task_new", `{"name":"more","agent":"shell"}`)
+		if status := discover(t, url, token); status != http.StatusOK {
+			t.Errorf("twin: %s: status %d", name, status)
+		}
+		take(r)
+		if status := discover(t, url, token); status == http.StatusOK {
+			t.Errorf("%s: the token still works", name)
+		}
+		if err := os.Remove(filepath.Join(small, "fill")); err != nil {
+			t.Fatal(err)
+		}
+		if err := r.stop(); err != nil {
+			t.Errorf("stop: %v", err)
+		}
 	}
 }
 

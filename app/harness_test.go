@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"log/slog"
 	"os"
 	"os/exec"
@@ -22,16 +23,20 @@ import (
 // package.
 var testAgent, testStage string
 
+// testTermic is the path of the whole program, beside the stage.
+var testTermic string
+
 func TestMain(m *testing.M) {
 	dir, err := os.MkdirTemp("", "termic-app-test")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	testAgent, testStage = filepath.Join(dir, "testagent"), filepath.Join(dir, "stage")
+	testAgent, testStage, testTermic = filepath.Join(dir, "testagent"), filepath.Join(dir, "stage"), filepath.Join(dir, "termic")
 	for program, arguments := range map[string][]string{
-		testAgent: {"../testdata/testagent"},
-		testStage: {"-ldflags=-E stage_entry", "../sandbox/stagecmd"}, // as build/build.sh links it
+		testAgent:  {"../testdata/testagent"},
+		testStage:  {"-ldflags=-E stage_entry", "../sandbox/stagecmd"}, // as build/build.sh links it
+		testTermic: {".."},
 	} {
 		build := exec.Command("go", append([]string{"build", "-o", program}, arguments...)...)
 		build.Env = append(os.Environ(), "CGO_ENABLED=0")
@@ -54,7 +59,9 @@ type rig struct {
 	log     *bytes.Buffer
 	environ []string
 	stop    func() error
-	lines   int // that were run in shells of cages
+	// terminal is given to the app at its next start; nil: it has none.
+	terminal io.ReadWriter
+	lines    int // that were run in shells of cages
 }
 
 // newRig starts an app on a fresh data directory, with a repository as project "demo" and the scripted agent
@@ -124,7 +131,7 @@ func (r *rig) start() {
 	ended := make(chan error, 1)
 	go func() {
 		ended <- Run(ctx, Options{
-			DataDir: r.dir, Environ: r.environ, CLI: "/nonexistent/termic", Stage: testStage, Version: "test",
+			DataDir: r.dir, Environ: r.environ, CLI: "/nonexistent/termic", Stage: testStage, Version: "test", Terminal: r.terminal,
 			Log:   slog.New(slog.NewTextHandler(&lockedWriter{w: r.log}, nil)),
 			Ready: func(string, string) { close(ready) },
 		})

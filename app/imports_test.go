@@ -62,11 +62,11 @@ var layers = []struct {
 	{"termic/app/cli", []string{"termic/app/agentsmd", "termic/app/bridge", "termic/app/ctl", "termic/registry", "termic/registry/refusal", "termic/registry/render"}, "the command line is made from verbs as data and knows no service"},
 	{"termic/app", []string{"termic/app/...", "termic/mcpserver", "termic/registry", "termic/registry/grant", "termic/registry/ident", "termic/registry/refusal", "termic/registry/verbs", "termic/sandbox/..."}, "app is the wiring"},
 	{"termic/build/conformance/fixture", []string{"termic/mcpserver", "termic/registry", "termic/registry/ident", "termic/registry/refusal"}, "the fixture serves tools of its own with our endpoint"},
-	{"termic/build/bench/endpoint", []string{"termic/app/audit", "termic/build/bench/allocs", "termic/mcpserver", "termic/registry", "termic/registry/grant", "termic/registry/ident", "termic/registry/verbs", "termic/sandbox/capability"}, "the benched endpoint has everything of a call but the task"},
+	{"termic/build/bench/endpoint", []string{"termic/app/audit", "termic/build/bench/cost", "termic/mcpserver", "termic/registry", "termic/registry/grant", "termic/registry/ident", "termic/registry/verbs", "termic/sandbox/capability"}, "the benched endpoint has everything of a call but the task"},
 	{"termic/build/bench", []string{"termic/build/bench/...", "termic/build/rig", "termic/sandbox/..."}, "the bench runs built programs, and cages by themselves"},
 	{"termic/build", []string{"termic/build/rig"}, "tools of the build use the built programs, not the app's packages"},
 	{"termic/testdata", nil, "test programs stand alone"},
-	{"termic", []string{"termic/app", "termic/app/cli", "termic/app/store", "termic/registry/verbs"}, "main only starts things"},
+	{"termic", []string{"termic/app", "termic/app/cli", "termic/app/store", "termic/app/task", "termic/registry/verbs"}, "main only starts things"},
 }
 
 func TestImportsRunOneWay(t *testing.T) {

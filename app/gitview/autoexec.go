@@ -55,8 +55,11 @@ const (
 // execDirs and execFiles are what editors, agents, git and shells pick up by name, at any depth: a person can open
 // a directory as a workspace. Names are compared without case, as on file systems that fold it.
 var (
-	execDirs  = []string{".vscode", ".idea", ".cursor", ".codex", ".husky", ".gemini", ".opencode", ".devcontainer"}
-	execFiles = []string{".mcp.json", ".envrc", ".gitmodules"}
+	execDirs = []string{".vscode", ".idea", ".cursor", ".codex", ".husky", ".gemini", ".opencode", ".devcontainer",
+		".zed", ".fleet", ".windsurf", ".continue", ".kiro", ".amazonq"}
+	execFiles = []string{".mcp.json", ".envrc", ".gitmodules", ".devcontainer.json", ".aider.conf.yml", "opencode.json", "opencode.jsonc",
+		".mise.toml", "mise.toml", ".autoenv.zsh", ".exrc", ".nvimrc", ".nvim.lua", ".dir-locals.el", ".dir-locals-2.el",
+		".pre-commit-config.yaml", "lefthook.yml", "lefthook.yaml", ".lefthook.yml", ".lefthook.yaml", "lefthook-local.yml"}
 	// claudeDirs below .claude; beside them its settings*.json.
 	claudeDirs = []string{"hooks", "commands", "agents", "skills"}
 )

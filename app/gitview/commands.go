@@ -6,10 +6,12 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
+	"time"
 
 	"termic/app/git"
 )
@@ -27,12 +29,20 @@ type Command struct {
 // maxAnswer bounds the output of a command that answers a question: 10,000 refs with long names are 3 MB.
 const maxAnswer = 16 << 20
 
-// ask runs a command and returns what it printed; more than maxAnswer is ErrBadClaim.
+// askTime bounds one question: each is answered from a few files. A FIFO among them would make git wait for ever.
+const askTime = 10 * time.Second
+
+// ask runs a command and returns what it printed; more than maxAnswer is ErrBadClaim, and no end in askTime ErrNoAnswer.
 func (c Command) ask(ctx context.Context, run Runner) ([]byte, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, askTime, ErrNoAnswer)
+	defer cancel()
 	out := &bounded{left: maxAnswer}
 	err := run(ctx, c.Args, strings.NewReader(c.Stdin), out)
 	if out.left < 0 {
 		return nil, fmt.Errorf("%s %s printed more than %d bytes: %w", c.Args[0], c.Args[1], maxAnswer, ErrBadClaim)
+	}
+	if err != nil && errors.Is(context.Cause(ctx), ErrNoAnswer) {
+		err = errors.Join(ErrNoAnswer, err)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("in the cage: git %s: %w", c.Args[1], err)

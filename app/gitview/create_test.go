@@ -169,6 +169,27 @@ func TestCreateInEveryKindOfProject(t *testing.T) {
 		"shallow": func(t *testing.T) *rig { return cloned(t, "--depth=1") },
 		"partial": func(t *testing.T) *rig { return cloned(t, "--filter=blob:none") },
 		"shared":  func(t *testing.T) *rig { return cloned(t, "--shared") },
+		"with a submodule": func(t *testing.T) *rig {
+			return newProject(t, func(r *rig) {
+				sub := filepath.Join(r.project, "sub")
+				must(t, os.MkdirAll(sub, 0o755))
+				r.hostAt(sub, "init", "-q", "--template=")
+				r.hostAt(sub, "commit", "-q", "--allow-empty", "-m", "x")
+			})
+		},
+		"a submodule": func(t *testing.T) *rig {
+			r := newProject(t)
+			parent := filepath.Join(r.top, "parent")
+			must(t, os.MkdirAll(parent, 0o755))
+			r.hostAt(parent, "init", "-q", "--template=")
+			r.hostAt(parent, "submodule", "--quiet", "add", r.project, "sub")
+			return r.rebase(filepath.Join(parent, "sub"))
+		},
+		"opened through a linked worktree": func(t *testing.T) *rig {
+			r := newProject(t)
+			r.host("worktree", "add", "-q", "-b", "w", filepath.Join(r.top, "w"))
+			return r.rebase(filepath.Join(r.top, "w"))
+		},
 		"sparse": func(t *testing.T) *rig {
 			r := newProject(t)
 			r.hostAt(r.task.Dir, "sparse-checkout", "set", "d")
@@ -202,7 +223,7 @@ func TestCreateInEveryKindOfProject(t *testing.T) {
 					t.Errorf("status of the %s: %s", view, out)
 				}
 			}
-			if r.oid("task") != tip {
+			if r.oid(r.task.Branch) != tip {
 				t.Error("the branch did not follow")
 			}
 		})
@@ -221,13 +242,19 @@ func cloned(t *testing.T, how string) *rig {
 		must(t, os.RemoveAll(clone))
 		r.host("clone", "-q", "--template=", how, r.project, clone)
 	}
+	return r.rebase(clone)
+}
+
+// rebase makes the repository at dir the project, with a task in it.
+func (r *rig) rebase(dir string) *rig {
+	r.t.Helper()
 	g, err := found()
-	must(t, err)
-	repo, err := g.Open(t.Context(), clone)
-	must(t, err)
-	r.project = clone
-	r.task = Task{Repo: repo, ID: "t2", Dir: filepath.Join(r.top, "checkout2"), Branch: "task", Private: r.private}
-	must(t, repo.AddWorktree(t.Context(), git.AddOptions{Dir: r.task.Dir, Branch: "task", Base: r.oid("main")}))
+	must(r.t, err)
+	repo, err := g.Open(r.t.Context(), dir)
+	must(r.t, err)
+	r.project = dir
+	r.task = Task{Repo: repo, ID: "t2", Dir: filepath.Join(r.top, "checkout2"), Branch: "task2", Private: r.private}
+	must(r.t, repo.AddWorktree(r.t.Context(), git.AddOptions{Dir: r.task.Dir, Branch: "task2", Base: r.oid("main")}))
 	return r
 }
 

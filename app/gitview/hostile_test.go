@@ -137,6 +137,7 @@ func TestHostileCommits(t *testing.T) {
 		"a module's name climbs":   {modules("[submodule \"../../x\"]\n\tpath = s\n\turl = https://example.org/s\n"), RulePack, ""},
 		"a module's url option":    {modules("[submodule \"s\"]\n\tpath = s\n\turl = -u./x\n"), RulePack, ""},
 		"a module's path option":   {modules("[submodule \"s\"]\n\tpath = -x\n\turl = https://example.org/s\n"), RulePack, ""},
+		"a .gitmodules of 2 MB":    {modules(strings.Repeat("# nothing\n", 200_000)), RuleSize, ""},
 		".gitmodules is a link": {func(r *rig) (git.OID, []byte) {
 			return r.commitOf(r.treeOf(line("120000", ".gitmodules", file(r)))), nil
 		}, RulePack, ""},

@@ -15,6 +15,7 @@ import (
 	"termic/app/agent"
 	"termic/mcpserver/clients"
 	"termic/mcpserver/jsoncedit"
+	"termic/registry/refusal"
 )
 
 const (
@@ -61,7 +62,7 @@ func (s *Set) writeOwn(ctx context.Context, program string, p plan) error {
 		return err
 	}
 	if got, err := p.client.Read(after.Data); err != nil || !bytes.Equal(got, wanted) {
-		return errors.Join(fmt.Errorf("%s wrote another entry than it was told", p.client.Title), err)
+		return refusal.Newf(refusal.Conflict, "follow: termic client show "+p.client.Name, "%s wrote another entry than it was told", p.client.Title).Because(err)
 	}
 	return nil
 }
@@ -127,7 +128,8 @@ func (s *Set) runOwn(ctx context.Context, program string, args []string) error {
 	cmd.WaitDelay = time.Second
 	if err := cmd.Run(); err != nil && !errors.Is(err, exec.ErrWaitDelay) {
 		text := said.String()
-		return fmt.Errorf("run %s %s: %w: %s", filepath.Base(program), strings.Join(args[:2], " "), err, text[:min(len(text), maxSaid)])
+		cause := fmt.Errorf("run %s %s: %w: %s", filepath.Base(program), strings.Join(args[:2], " "), err, text[:min(len(text), maxSaid)])
+		return refusal.Newf(refusal.Conflict, "follow: termic client show NAME", "the client's own command line refused: %s %s", filepath.Base(program), strings.Join(args[:2], " ")).Because(cause)
 	}
 	return nil
 }

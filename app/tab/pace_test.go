@@ -88,13 +88,18 @@ func TestAPacedWatcherGetsEveryByteOnce(t *testing.T) {
 }
 
 func TestAFloodWaitsForItsWatcherInBoundedMemory(t *testing.T) {
-	tab := command(t, `echo ready; read x; while :; do echo 0123456789012345678901234567890123456789012345678901234567890123456789; done`)
+	tab := command(t, `echo ready; read x; exec yes 0123456789012345678901234567890123456789012345678901234567890123456789`)
 	see(t, tab, "ready")
 	w := tab.WatchPaced()
 	defer w.Close()
 	took := len(next(t, w))
 	enter(t, tab)
 	before := whenHeld(t, tab)
+	for end := time.Now().Add(200 * time.Millisecond); time.Now().Before(end); time.Sleep(time.Millisecond) {
+		if now := whenHeld(t, tab); now > before+readSize { // one read may have been under way
+			t.Fatalf("%d bytes were read while the watcher was behind", now-before)
+		}
+	}
 	for range 4 { // it goes on after each acknowledgement, and no further than the watermark
 		took += len(next(t, w))
 		w.Ack(took)
@@ -121,7 +126,9 @@ func TestAWatcherThatNeverAcknowledgesIsLeftBehind(t *testing.T) {
 	see(t, tab, "ready")
 	w := tab.WatchPaced()
 	defer w.Close()
+	next(t, w)
 	enter(t, tab)
+	whenHeld(t, tab)
 	select {
 	case <-tab.Ended():
 	case <-time.After(patience):

@@ -44,6 +44,7 @@ type view struct {
 	// turn is held while the two views are brought together, so that this is done once at a time. Taken after life, never
 	// before it.
 	turn    turn
+	rests   time.Time          // until then nothing is asked of a git that did not answer; guarded by turn
 	refused git.OID            // the agent's commit that was refused last; guarded by turn
 	stop    context.CancelFunc // ends the watch; guarded by Tasks.mu
 	note    string             // what keeps the views apart, in words for the person; guarded by Tasks.mu

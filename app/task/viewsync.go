@@ -39,7 +39,7 @@ func (s *Tasks) syncGit(ctx context.Context, t *task) {
 	}
 	defer t.view.turn.pass()
 	record, ok := s.Get(t.record.ID)
-	if !ok {
+	if !ok || time.Now().Before(t.view.rests) {
 		return
 	}
 	g, err := s.viewOf(ctx, record)
@@ -56,6 +56,9 @@ func (s *Tasks) syncGit(ctx context.Context, t *task) {
 	if ctx.Err() != nil || s.cageOf(t) == nil { // its end says nothing of the commits
 		return
 	}
+	if errors.Is(err, gitview.ErrNoAnswer) {
+		t.view.rests = time.Now().Add(restTime)
+	}
 	if errors.Is(err, gitview.ErrRefused) {
 		if got.Tip == t.view.refused {
 			return // what there was to say of it is said
@@ -64,6 +67,10 @@ func (s *Tasks) syncGit(ctx context.Context, t *task) {
 	}
 	s.noteGit(t, apart(got, record.Branch), err)
 }
+
+// restTime is how long a cage's git that did not answer is not asked again: whoever wants a diff must not wait for it
+// each time.
+const restTime = 30 * time.Second
 
 // inCage runs programs in a task's cage.
 func (s *Tasks) inCage(t *task) gitview.Runner {

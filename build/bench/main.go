@@ -1,7 +1,8 @@
 // Command bench measures the built termic against peers in the same run, the runs interleaved: the round trip of
 // the command line against a program that does nothing; task_status over MCP through the whole router (token, guard,
 // audit, schemas) against the official Go SDK's stateless server with the same tool and against a handler of net/http that
-// only answers the same bytes; and the start of a cage against plain exec and bubblewrap, its memory, and a build in it.
+// only answers the same bytes; the start of a cage against plain exec and bubblewrap, its memory, and a build in it;
+// and terminals: parsing and memory against @xterm/headless, echo, Ctrl-C in a flood, idle cost.
 //
 // It prints tables; with -record it also keeps every raw sample and writes the tables into docs/benchmarks.md. Run it
 // from the top of the tree, after `make build`.
@@ -26,7 +27,7 @@ var realtime = flag.Bool("realtime", false, "as root: give cages and their peers
 func main() {
 	record := flag.Bool("record", false, "keep the raw samples in docs/bench and the tables in docs/benchmarks.md")
 	rounds := flag.Int("rounds", 60, "rounds of the command line and of cages")
-	only := flag.String("only", "", "measure one section: calls or cages")
+	only := flag.String("only", "", "measure one section: calls, cages or terminals")
 	in := flag.String("inside", "", "for bench itself: measure cages as this user, with the programs in this directory")
 	flag.Parse()
 	if *in != "" {
@@ -36,6 +37,7 @@ func main() {
 	sections := []section{
 		{"calls", "", callsPlace, run, (*samples).table},
 		{"cages", "cages-", cagesPlace, cages, (*samples).cageTable},
+		{"terminals", "terminals-", terminalsPlace, terminals, (*samples).terminalTable},
 	}
 	for _, part := range sections {
 		if *only == "" || *only == part.name {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os/exec"
-	"strconv"
 	"strings"
 	"time"
 
@@ -65,16 +64,17 @@ func startServer(r *rig.Rig, name, program string, args ...string) (*server, err
 // stop ends the server, which ends with its standard input.
 func (s *server) stop() error { return errors.Join(s.in.Close(), s.cmd.Wait()) }
 
-// mallocs returns how many objects the server has allocated since it started.
-func (s *server) mallocs() (int, error) {
+// cost returns how many objects the server has allocated, and how many microseconds of processor time it has used,
+// since it started.
+func (s *server) cost() (objects, micros int, err error) {
 	if _, err := io.WriteString(s.in, "\n"); err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	line, err := s.out.ReadString('\n')
-	if err != nil {
-		return 0, err
+	if err == nil {
+		_, err = fmt.Sscan(line, &objects, &micros)
 	}
-	return strconv.Atoi(strings.TrimSpace(line))
+	return objects, micros, err
 }
 
 // measureMCP asks all servers in turn, slice by slice.
@@ -129,7 +129,7 @@ func startServers(r *rig.Rig) (servers []*server, err error) {
 
 // measure asks one server for a slice of time.
 func measure(s *samples, one *server, n int) error {
-	before, err := one.mallocs()
+	objects, micros, err := one.cost()
 	if err != nil {
 		return err
 	}
@@ -138,10 +138,10 @@ func measure(s *samples, one *server, n int) error {
 	if err != nil {
 		return fmt.Errorf("%s over %d connections: %w", one.name, n, err)
 	}
-	s.of(one.name, n).add(time.Since(begun).Seconds(), took)
-	after, err := one.mallocs()
-	if n == 1 {
-		s.Allocations[one.name] += after - before
-	}
+	calls := s.of(one.name, n)
+	calls.add(time.Since(begun).Seconds(), took)
+	objectsNow, microsNow, err := one.cost()
+	calls.Objects += objectsNow - objects
+	calls.Processor += microsNow - micros
 	return err
 }

@@ -21,8 +21,6 @@ type samples struct {
 	Micros map[string][]int64 `json:"micros"`
 	// MCP maps server and number of connections ("termic 8") to its calls.
 	MCP map[string]*series `json:"mcp,omitempty"`
-	// Allocations is how many objects a server allocated during its calls over one connection.
-	Allocations map[string]int `json:"allocations,omitempty"`
 	// Kilobytes are sizes, and Notes say what could not be measured and why.
 	Kilobytes map[string][]int64 `json:"kilobytes,omitempty"`
 	Notes     []string           `json:"notes,omitempty"`
@@ -42,7 +40,7 @@ func newSamples() *samples {
 	return &samples{
 		When: time.Now().UTC().Truncate(time.Second), System: runtime.GOOS + "/" + runtime.GOARCH + " " + runtime.Version(),
 		CPUs: runtime.NumCPU(), Load: string(load), Command: "make bench", Micros: map[string][]int64{}, Kilobytes: map[string][]int64{},
-		MCP: map[string]*series{}, Allocations: map[string]int{},
+		MCP: map[string]*series{},
 	}
 }
 
@@ -100,7 +98,7 @@ func (s *samples) table() []string {
 		lines = append(lines, fmt.Sprintf("| %s | %.2f | %.2f | %d |", what, s.quantile(what, 0.5), s.quantile(what, 0.95), len(s.Micros[what])))
 	}
 	lines = append(lines, "", fmt.Sprintf("%s / %s, median of pairs: %.2f", cliCall, floor, s.ratio(cliCall, floor)), "",
-		"| task_status over MCP | connections | calls a second | p50 ms | p99 ms | allocations a call |", "|---|---|---|---|---|---|")
+		"| task_status over MCP | connections | calls a second | p50 ms | p99 ms | processor µs a call | allocations a call |", "|---|---|---|---|---|---|---|")
 	for _, n := range connections {
 		for _, name := range []string{ours, peer, plain} {
 			lines = append(lines, s.row(name, n))
@@ -111,11 +109,9 @@ func (s *samples) table() []string {
 }
 
 func (s *samples) row(name string, n int) string {
-	calls, allocations := s.of(name, n), "–"
-	if n == 1 && calls.Calls > 0 {
-		allocations = fmt.Sprint(s.Allocations[name] / calls.Calls)
-	}
-	return fmt.Sprintf("| %s | %d | %.0f | %.2f | %.2f | %s |", name, n, calls.perSecond(), calls.quantile(0.5), calls.quantile(0.99), allocations)
+	calls := s.of(name, n)
+	return fmt.Sprintf("| %s | %d | %.0f | %.2f | %.2f | %.0f | %.0f |",
+		name, n, calls.perSecond(), calls.quantile(0.5), calls.quantile(0.99), calls.each(calls.Processor), calls.each(calls.Objects))
 }
 
 // goals holds termic against what it is to reach.
@@ -128,11 +124,19 @@ func (s *samples) goals() []string {
 		{"calls a second, at least 5 times the Go SDK's", func(n int) float64 { return s.of(ours, n).perSecond() / s.of(peer, n).perSecond() }},
 		{"p50, at most 0.2 of the Go SDK's at 8 and 64", func(n int) float64 { return s.of(ours, n).quantile(0.5) / s.of(peer, n).quantile(0.5) }},
 		{"p99, at most 1 of the Go SDK's", func(n int) float64 { return s.of(ours, n).quantile(0.99) / s.of(peer, n).quantile(0.99) }},
+		{"processor time of the Go SDK's call, at least 5 times ours", func(n int) float64 { return s.processor(peer, n) / s.processor(ours, n) }},
+		{"processor time of net/http's call, at least 0.35 of ours", func(n int) float64 { return s.processor(plain, n) / s.processor(ours, n) }},
 		{"calls a second, at least 0.35 of net/http's", func(n int) float64 { return s.of(ours, n).perSecond() / s.of(plain, n).perSecond() }},
 	} {
 		lines = append(lines, fmt.Sprintf("| %s | %.2f | %.2f | %.2f |", goal.says, goal.of(1), goal.of(8), goal.of(64)))
 	}
 	return append(lines, fmt.Sprintf("| calls a second with 10,000 grants, as with one | | %.2f | |", s.of(crowd, 8).perSecond()/s.of(ours, 8).perSecond()))
+}
+
+// processor is what one call costs a server, in microseconds of processor time.
+func (s *samples) processor(name string, n int) float64 {
+	calls := s.of(name, n)
+	return calls.each(calls.Processor)
 }
 
 func (s *samples) write(name string) error {

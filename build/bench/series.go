@@ -11,6 +11,10 @@ type series struct {
 	// Micros counts calls by how long they took: microseconds with three digits that count, which is finer than any
 	// figure on the page and far less than a number for each call.
 	Micros map[int64]int `json:"micros"`
+	// Objects is how many objects the server allocated meanwhile, Processor how many microseconds of processor time it
+	// used, which says more than calls a second on a machine that others use.
+	Objects   int `json:"objects"`
+	Processor int `json:"processor"`
 }
 
 // add adds the calls of one slice.
@@ -31,6 +35,14 @@ func threeDigits(n int64) int64 {
 		unit *= 10
 	}
 	return n / unit * unit
+}
+
+// each returns a total's share of one call.
+func (s *series) each(total int) float64 {
+	if s.Calls == 0 {
+		return 0
+	}
+	return float64(total) / float64(s.Calls)
 }
 
 // perSecond returns the calls a second.

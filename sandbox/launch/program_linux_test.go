@@ -34,6 +34,9 @@ func TestProgram(t *testing.T) {
 // TestInstallStage installs into a made-up tree: AppArmor itself was not to be had. The profile that it installs is the
 // one that the app knows, and names the stage that it installs.
 func TestInstallStage(t *testing.T) {
+	if os.Getenv("TERMIC_TEST_MARKER") != "" {
+		return // the inner run of cagetest.Again, which has no tree around it; a user's install would be the same
+	}
 	root, stage := t.TempDir(), filepath.Join(t.TempDir(), "stage")
 	if err := os.WriteFile(stage, []byte("program"), 0o600); err != nil {
 		t.Fatal(err)

@@ -210,7 +210,7 @@ func TestModesWithoutACage(t *testing.T) {
 // TestStageAlone: the program does nothing for who starts it by hand, and says so.
 func TestStageAlone(t *testing.T) {
 	stage := filepath.Join(cagetest.Bin(t), "stage")
-	for _, args := range [][]string{{}, {"enforce"}, {"off"}, {"inside", "enforce"}, {"inside", "enforce", "x"}} {
+	for _, args := range [][]string{{}, {"enforce"}, {"off"}, {"enforced"}, {"enforce-f"}, {"enforce-fsx"}, {""}, {"inside", "enforce"}, {"inside", "enforce", "x"}} {
 		cmd := exec.Command(stage, args...)
 		cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 		out, err := cmd.CombinedOutput()

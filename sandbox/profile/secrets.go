@@ -109,6 +109,9 @@ var executed = []string{
 	".github/workflows", ".devcontainer", ".devcontainer.json", ".termic.toml",
 }
 
+// Executed returns them, relative to the checkout; "*" stands for any part of a name.
+func Executed() []string { return slices.Clone(executed) }
+
 // executedIn returns those of executed that are in the checkout.
 func executedIn(disk Disk, checkout string) ([]string, error) {
 	var found []string

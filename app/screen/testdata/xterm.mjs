@@ -141,6 +141,23 @@ if (process.argv[2] === 'speed') {
   process.exit(0);
 }
 
+// memory: the resident memory in bytes with argv[3] terminals of argv[4] full lines each.
+if (process.argv[2] === 'memory') {
+  const [terminals, lines] = process.argv.slice(3).map(Number);
+  const kept = [];
+  for (let t = 0; t < terminals; t++) {
+    const term = new Terminal({ cols: 120, rows: 36, scrollback: lines, allowProposedApi: true });
+    for (let i = 0; i < lines + 60; i += 100) {
+      let text = '';
+      for (let k = i; k < i + 100; k++) text += String(k).padStart(119, '0') + '\r\n';
+      write(term, text);
+    }
+    kept.push(term);
+  }
+  if (kept.length) console.log(process.memoryUsage.rss());
+  process.exit(0);
+}
+
 for await (const line of createInterface({ input: process.stdin })) {
   process.stdout.write(JSON.stringify(run(JSON.parse(line))) + '\n');
 }

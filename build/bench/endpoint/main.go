@@ -12,7 +12,7 @@ import (
 	"path/filepath"
 
 	"termic/app/audit"
-	"termic/build/bench/allocs"
+	"termic/build/bench/cost"
 	"termic/mcpserver"
 	"termic/registry"
 	"termic/registry/grant"
@@ -29,7 +29,7 @@ func main() {
 		fmt.Fprintln(os.Stderr, "endpoint:", err)
 		os.Exit(1)
 	}
-	allocs.Answer()
+	cost.Answer()
 }
 
 // plenty is more than the benchmark asks for.

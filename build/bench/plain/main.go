@@ -9,7 +9,7 @@ import (
 	"net/http"
 	"os"
 
-	"termic/build/bench/allocs"
+	"termic/build/bench/cost"
 )
 
 func main() {
@@ -27,5 +27,5 @@ func main() {
 			_, _ = w.Write(answer)
 		}))
 	}()
-	allocs.Answer()
+	cost.Answer()
 }

@@ -12,7 +12,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"termic/build/bench/allocs"
+	"termic/build/bench/cost"
 )
 
 type statusIn struct {
@@ -73,5 +73,5 @@ func main() {
 	}
 	fmt.Println(listener.Addr())
 	go func() { _ = http.Serve(listener, handler) }()
-	allocs.Answer()
+	cost.Answer()
 }

@@ -1,0 +1,130 @@
+package app
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"termic/registry"
+)
+
+// builtCases are the cases of TestEveryEnforcedBoundaryRefuses.
+var builtCases = map[string]bool{
+	"origin": true, "host": true, "credential": true, "doors": true, "binding": true, "files": true, "scope": true, "sight": true,
+	"projects": true, "child": true, "tabs": true, "budget": true, "revoked": true, "stop": true,
+}
+
+// testsOf returns the names of the tests of a package, read from its sources.
+func testsOf(t *testing.T, pkg string) map[string]bool {
+	t.Helper()
+	names := map[string]bool{}
+	files, err := filepath.Glob(filepath.Join("..", filepath.FromSlash(pkg), "*_test.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range files {
+		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, decl := range file.Decls {
+			if f, ok := decl.(*ast.FuncDecl); ok && f.Recv == nil && strings.HasPrefix(f.Name.Name, "Test") {
+				names[f.Name.Name] = true
+			}
+		}
+	}
+	return names
+}
+
+// TestEveryBoundaryIsEnforcedOrSaysAdvisory keeps the table true: a row that claims enforcement names a test that there
+// is, and each other says what will enforce it. What the built program is tried with is a row.
+func TestEveryBoundaryIsEnforcedOrSaysAdvisory(t *testing.T) {
+	seen := map[string]bool{}
+	tried := map[string]bool{}
+	for _, b := range registry.Boundaries() {
+		if seen[b.Name] || b.Name == "" || !strings.HasSuffix(b.Declares, ".") {
+			t.Errorf("%q: no name or no sentence of its own", b.Name)
+		}
+		seen[b.Name] = true
+		for system, state := range map[string]registry.State{"Linux": b.Linux, "macOS": b.Mac} {
+			switch {
+			case state == registry.Enforced && b.Refusal == "":
+				t.Errorf("%s claims to be enforced on %s and names no test", b.Name, system)
+			case state == registry.Advisory && b.Until == "":
+				t.Errorf("%s is advisory on %s and does not say what will enforce it", b.Name, system)
+			case state != registry.Enforced && state != registry.Advisory:
+				t.Errorf("%s has no state on %s", b.Name, system)
+			}
+		}
+		if b.Refusal == "" {
+			continue
+		}
+		pkg, test, ok := strings.Cut(b.Refusal, ": ")
+		test, part, _ := strings.Cut(test, "/")
+		if !ok || !testsOf(t, pkg)[test] {
+			t.Errorf("%s names the test %q, which there is not", b.Name, b.Refusal)
+		}
+		if test == "TestEveryEnforcedBoundaryRefuses" {
+			tried[part] = true
+		}
+	}
+	for name := range tried {
+		if !builtCases[name] {
+			t.Errorf("the built program is not tried with %q", name)
+		}
+	}
+	for name := range builtCases {
+		if !tried[name] {
+			t.Errorf("the built program is tried with %q, which no row names", name)
+		}
+	}
+}
+
+// named is how a page of the documentation names a test: `package: TestName`.
+var named = regexp.MustCompile("`([a-z/]+): (Test[A-Za-z0-9]+)")
+
+// TestThePagesNameTestsThatThereAre: each claim of docs/security.md names a test, and each of those tests is there.
+func TestThePagesNameTestsThatThereAre(t *testing.T) {
+	text := readFile(t, filepath.Join("..", "docs", "security.md"))
+	found := named.FindAllStringSubmatch(text, -1)
+	if len(found) < 40 {
+		t.Errorf("only %d tests are named", len(found))
+	}
+	for _, name := range found {
+		if !testsOf(t, name[1])[name[2]] {
+			t.Errorf("docs/security.md names %s: %s, which there is not", name[1], name[2])
+		}
+	}
+	for _, b := range registry.Boundaries() {
+		if !strings.Contains(text, b.Name) {
+			t.Errorf("docs/security.md does not have the boundary %s", b.Name)
+		}
+		if (b.Linux == registry.Advisory) != strings.Contains(lineOf(text, b.Name), "advisory") {
+			t.Errorf("docs/security.md says something else of %s than the table does: %s on Linux", b.Name, b.Linux)
+		}
+	}
+}
+
+// lineOf returns the line of the table of boundaries in which a name stands.
+func lineOf(text, name string) string {
+	for line := range strings.Lines(text) {
+		if strings.HasPrefix(line, "| `"+name+"`") {
+			return line
+		}
+	}
+	return ""
+}
+
+func readFile(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}

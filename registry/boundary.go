@@ -1,0 +1,79 @@
+package registry
+
+// State is whether something really keeps a restriction. The zero value is no state: such a row is a mistake.
+type State string
+
+const (
+	// Enforced: the forbidden thing was tried and refused, by the test that the row names.
+	Enforced State = "enforced"
+	// Advisory: nothing keeps it yet, or not on this system; the row says what will.
+	Advisory State = "advisory"
+)
+
+// Boundary is one restriction that termic declares.
+type Boundary struct {
+	// Name is stable, and how a surface refers to the row.
+	Name string
+	// Declares is the restriction in one sentence.
+	Declares string
+	// Linux and Mac are its states.
+	Linux, Mac State
+	// Refusal is the test that does the forbidden thing, and its twin without the restriction: "package: Test", or
+	// "package: Test/case". Every row that is enforced anywhere has one.
+	Refusal string
+	// Until says what will enforce it where it is advisory.
+	Until string
+}
+
+// built is the test that tries its cases on the built program, started as a program of its own.
+const built = "app: TestEveryEnforcedBoundaryRefuses/"
+
+const (
+	noMac     = "a Mac to run the tests on: the code is type-checked there and was never run"
+	macCage   = "the Seatbelt cage on macOS"
+	macDoor   = "a door inside the cage on macOS, where a task's token is valid on the host's port"
+	fsNoDoor  = "a door inside enforce-fs cages, which share the host's network"
+	untilNone = ""
+)
+
+// Boundaries returns every restriction that any surface of termic shows.
+func Boundaries() []Boundary {
+	return []Boundary{
+		{"endpoint.loopback", "The MCP endpoint listens on 127.0.0.1 only.", Enforced, Advisory, "mcpserver: TestOnlyLoopbackIsBound", noMac},
+		{"endpoint.origin", "A request that names an Origin is refused: no web page calls.", Enforced, Advisory, built + "origin", noMac},
+		{"endpoint.host", "A request for another host than the listener's own address is refused.", Enforced, Advisory, built + "host", noMac},
+		{"endpoint.credential", "A request without a live token is refused, and learns nothing.", Enforced, Advisory, built + "credential", noMac},
+		{"endpoint.doors", "The command line's token is none at the port, nor a client's on the command line's socket.", Enforced, Advisory, built + "doors", noMac},
+		{"endpoint.binding", "A token is never older than the port that it is for.", Enforced, Advisory, built + "binding", noMac},
+		{"endpoint.port", "The endpoint never moves to another port behind a client's back.", Enforced, Advisory, "app: TestATakenPortIsNeverReplacedByAnother", noMac},
+		{"endpoint.older", "Clients of older revisions are told, and not served.", Enforced, Advisory, "mcpserver: TestWire", noMac},
+		{"custody.files", "Tokens lie in files of mode 0600 in a directory of mode 0700.", Enforced, Advisory, built + "files", noMac},
+		{"custody.environment", "No token is on a command line or in the app's own environment.", Enforced, Advisory, "app: TestNoTokenInTheAppsEnvironmentNorOnACommandLine", noMac},
+		{"custody.output", "A live token is taken out of every result.", Enforced, Advisory, "app: TestNoResultShowsALiveToken", noMac},
+		{"socket.peer", "The command line's socket answers programs of the same user only.", Enforced, Advisory, "app/ctl: TestTheServerHangsUpOnAnotherUser", noMac},
+		{"grant.scope", "A caged caller has the tools of its scope and no other.", Enforced, Advisory, built + "scope", macCage},
+		{"grant.sight", "A caged caller sees its own task and what descends from it; the rest is as if it were not.", Enforced, Advisory, built + "sight", macCage},
+		{"grant.projects", "A caged caller acts in the projects of its grant only.", Enforced, Advisory, built + "projects", macCage},
+		{"grant.limit", "Text and content cross only to and from tabs that may do no more than the caller.", Enforced, Advisory, "app: TestAWidenedWorkerIsOutOfReach", macCage},
+		{"grant.child", "A task that a caged caller makes is no less caged, on any axis.", Enforced, Advisory, built + "child", macCage},
+		{"grant.tabs", "A caged caller closes only tabs that it opened.", Enforced, Advisory, built + "tabs", macCage},
+		{"grant.base", "A caged caller's new task starts from the default branch or from commits of its own.", Enforced, Advisory, "app: TestTheBaseOfAScopedCallerIsItsOwn", macCage},
+		{"grant.queue", "Queued text is compared again when it is delivered.", Enforced, Advisory, "app/tab: TestATextIsDeliveredOnlyIfItsSenderStillMay", noMac},
+		{"grant.budget", "A caged caller makes a bounded number of tasks.", Enforced, Advisory, built + "budget", macCage},
+		{"grant.ceiling", "A client calls no verb above its ceiling.", Enforced, Advisory, "registry/grant: TestACeilingIsNamedInTheRefusal", noMac},
+		{"grant.revoked", "A revoked token is unknown at once.", Enforced, Advisory, built + "revoked", noMac},
+		{"grant.narrowed", "What a task loses, its descendants lose with it.", Enforced, Advisory, "app: TestWhatATaskLosesItsDescendantsLoseWithIt", macCage},
+		{"control.stop", "The kill switch ends every call of agents and clients.", Enforced, Advisory, built + "stop", noMac},
+		{"channel.enforce", "In enforce, a task's token is valid inside its own cage only, and no other is valid there.", Enforced, Advisory, "app: TestEachDoorTakesItsOwnTokenOnly", macDoor},
+		{"channel.enforce-fs", "In enforce-fs, a task's token is valid inside its own cage only.", Advisory, Advisory, untilNone, fsNoDoor},
+		{"hold.destructive", "A destructive call of an outside client waits for the person.", Enforced, Advisory, "app: TestADestructiveCallOfAClientWaitsForThePerson", noMac},
+		{"hold.answer", "Nobody answers a call that waits but the person.", Enforced, Advisory, "app: TestADestructiveCallOfAClientWaitsForThePerson", noMac},
+		{"audit.first", "What cannot be recorded is not done.", Enforced, Advisory, "registry: TestWithoutAnAuditLogOnlyWhatTakesPowerAwayRuns", noMac},
+		{"audit.chain", "A changed audit log is found.", Enforced, Advisory, "app: TestAChangedAuditLogIsFoundByTheVerb", noMac},
+		{"cage.files", "A caged task reads and writes only what its cage has.", Enforced, Advisory, "sandbox/cagetest: TestHostile", macCage},
+		{"cage.egress", "In enforce, a caged task reaches the hosts of its list only.", Enforced, Advisory, "sandbox/egress: TestRefuses", macCage},
+		{"cage.bypass", "An agent in a cage cannot start itself again without its own prompts.", Advisory, Advisory, untilNone, "nothing: no kernel can; the cage is the boundary"},
+		{"git.hooks", "No hook and no program that a repository configures runs in git calls of the app.", Enforced, Advisory, "app/git: TestNoHookAndNoConfiguredProgramEverRuns", noMac},
+		{"git.view", "What a cage writes into its git is not believed outside.", Enforced, Advisory, "app/gitview: TestPlantedFromInsideACage", macCage},
+	}
+}
