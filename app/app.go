@@ -55,6 +55,12 @@ type Options struct {
 	Assets fs.FS
 	// Terminal, when set, is the person's own: calls that wait are put before it and answered there.
 	Terminal io.ReadWriter
+	// Window, when set, is called before Ready with what serves the window's page and what tells it of changes.
+	// The app then has a window, which Host is.
+	Window func(*gui.Server)
+	Host   gui.Host
+	// Assets is the window's page.
+	Assets fs.FS
 	// Ready, when set, is called once everything serves, with the endpoint's address or why there is none.
 	Ready func(url, why string)
 }
@@ -221,6 +227,13 @@ func (a *app) serve(ctx context.Context) error {
 	}
 	if a.Terminal != nil {
 		go a.answerAt(ctx, a.Terminal)
+	}
+	if a.Window != nil {
+		go a.window.feed.Run(ctx, a.page.Draw)
+		a.window.feed.AttachWindow(a.Host.Front)
+		a.Window(gui.New(gui.Options{
+			Router: a.router, Streams: guiStreams{a.streams}, Feed: a.window.feed, Host: a.Host, Working: a.working, Assets: a.Assets, Log: a.Log,
+		}))
 	}
 	if a.Ready != nil {
 		a.Ready(a.endpoint.State())

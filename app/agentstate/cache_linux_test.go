@@ -170,16 +170,3 @@ func TestPlacesOfCaches(t *testing.T) {
 		t.Errorf("notes:\n%s", notes)
 	}
 }
-
-func names(t *testing.T, dir string) []string {
-	t.Helper()
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var out []string
-	for _, e := range entries {
-		out = append(out, e.Name())
-	}
-	return out
-}

@@ -1,7 +1,6 @@
 package agentstate_test
 
 import (
-	"crypto/rand"
 	"os"
 	"path/filepath"
 	"strings"
@@ -9,28 +8,6 @@ import (
 
 	"termic/sandbox/cagetest"
 )
-
-// Markers of tokens. They are in no program: the test's own could be in the cage.
-var (
-	access  = "ACCESS-marker-" + rand.Text()
-	refresh = "REFRESH-marker-" + rand.Text()
-)
-
-// logins are a person's login files, with both markers, and where the agent finds its copy in a cage.
-var logins = []struct{ agent, file, content, copy string }{
-	{"claude", ".claude/.credentials.json",
-		`{"claudeAiOauth":{"accessToken":"` + access + `","refreshToken":"` + refresh + `","expiresAt":4102444800000,"scopes":[]}}`,
-		"$CLAUDE_SECURESTORAGE_CONFIG_DIR/.credentials.json"},
-	{"codex", ".codex/auth.json",
-		`{"OPENAI_API_KEY":null,"tokens":{"id_token":"i","access_token":"` + access + `","refresh_token":"` + refresh + `","account_id":"a"}}`,
-		"$CODEX_HOME/auth.json"},
-	{"gemini", ".gemini/oauth_creds.json",
-		`{"access_token":"` + access + `","refresh_token":"` + refresh + `","expiry_date":4102444800000}`,
-		"$GEMINI_CLI_HOME/.gemini/oauth_creds.json"},
-	{"opencode", ".local/share/opencode/auth.json",
-		`{"anthropic":{"type":"oauth","refresh":"` + refresh + `","access":"` + access + `","expires":4102444800000}}`,
-		"$HOME/.local/share/opencode/auth.json"},
-}
 
 // everywhere prints what of a cage holds a string: each file but the system's, and what /proc tells of each process. As a
 // pattern with a bracket the string is not in the search itself.

@@ -1,6 +1,7 @@
 package agentstate_test
 
 import (
+	"crypto/rand"
 	"os"
 	"path/filepath"
 	"slices"
@@ -138,4 +139,39 @@ func (r *rig) end(t *testing.T, cage *launch.Cage, task agentstate.Task) {
 	if err := r.keeper.Release(task.ID); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// Markers of tokens. They are in no program: the test's own could be in the cage.
+var (
+	access  = "ACCESS-marker-" + rand.Text()
+	refresh = "REFRESH-marker-" + rand.Text()
+)
+
+// logins are a person's login files, with both markers, and where the agent finds its copy in a cage.
+var logins = []struct{ agent, file, content, copy string }{
+	{"claude", ".claude/.credentials.json",
+		`{"claudeAiOauth":{"accessToken":"` + access + `","refreshToken":"` + refresh + `","expiresAt":4102444800000,"scopes":[]}}`,
+		"$CLAUDE_SECURESTORAGE_CONFIG_DIR/.credentials.json"},
+	{"codex", ".codex/auth.json",
+		`{"OPENAI_API_KEY":null,"tokens":{"id_token":"i","access_token":"` + access + `","refresh_token":"` + refresh + `","account_id":"a"}}`,
+		"$CODEX_HOME/auth.json"},
+	{"gemini", ".gemini/oauth_creds.json",
+		`{"access_token":"` + access + `","refresh_token":"` + refresh + `","expiry_date":4102444800000}`,
+		"$GEMINI_CLI_HOME/.gemini/oauth_creds.json"},
+	{"opencode", ".local/share/opencode/auth.json",
+		`{"anthropic":{"type":"oauth","refresh":"` + refresh + `","access":"` + access + `","expires":4102444800000}}`,
+		"$HOME/.local/share/opencode/auth.json"},
+}
+
+func names(t *testing.T, dir string) []string {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []string
+	for _, e := range entries {
+		out = append(out, e.Name())
+	}
+	return out
 }

@@ -43,6 +43,9 @@ type Spec struct {
 	Changed func()
 	// Before is what a tab showed whose place it takes; its own output comes below.
 	Before Saved
+	// Changed, when set, is called when the state or the queue changed. The tab is locked meanwhile: it must
+	// neither block nor ask the tab.
+	Changed func()
 	// Opener is the task whose token opened it; empty when the person or an outside client did.
 	Opener ident.Task
 	// Outside tells that its program is in no cage, although its task has one.

@@ -44,7 +44,7 @@ var CageEdit = registry.Define[CageEditIn, CageEditOut](registry.Verb{
 	Audience: registry.ForCLI,
 	Reach:    registry.ReachAct,
 	Refusals: []refusal.Code{refusal.NotFound, refusal.Ambiguous, refusal.Conflict, refusal.Unsupported, refusal.BadInput},
-	CLI:      registry.Command{Path: "cage", Example: "cage fix-login --host registry.npmjs.org --confirm"},
+	CLI:      registry.Command{Path: "cage", Example: "cage fix-login --host packages.example.org --confirm"},
 })
 
 // ProjectDefaults are what new tasks of a project get unless told otherwise.
@@ -92,5 +92,5 @@ var ProjectSettings = registry.Define[ProjectSettingsIn, ProjectSettingsOut](reg
 	Audience: registry.ForCLI,
 	Reach:    registry.ReachSelf,
 	Refusals: []refusal.Code{refusal.NotFound, refusal.Ambiguous, refusal.BadInput, refusal.Unsupported},
-	CLI:      registry.Command{Path: "project settings", Example: "project settings shop --cage enforce --host registry.npmjs.org"},
+	CLI:      registry.Command{Path: "project settings", Example: "project settings shop --cage enforce --host packages.example.org"},
 })
