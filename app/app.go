@@ -47,12 +47,6 @@ type Options struct {
 	Stage   string
 	Version string
 	Log     *slog.Logger
-	// Window, when set, is called before Ready with what serves the window's page and what tells it of changes.
-	// The app then has a window, which Host is.
-	Window func(*gui.Server)
-	Host   gui.Host
-	// Assets is the window's page.
-	Assets fs.FS
 	// Terminal, when set, is the person's own: calls that wait are put before it and answered there.
 	Terminal io.ReadWriter
 	// Window, when set, is called before Ready with what serves the window's page and what tells it of changes.
@@ -217,13 +211,6 @@ func (a *app) serve(ctx context.Context) error {
 	}
 	if err := a.endpoint.Apply(ctx); err != nil {
 		a.Log.Error("endpoint does not serve", "cause", err)
-	}
-	if a.Window != nil {
-		go a.window.feed.Run(ctx, a.page.Draw)
-		a.window.feed.AttachWindow(a.Host.Front)
-		a.Window(gui.New(gui.Options{
-			Router: a.router, Streams: guiStreams{a.streams}, Feed: a.window.feed, Host: a.Host, Working: a.working, Assets: a.Assets, Log: a.Log,
-		}))
 	}
 	if a.Terminal != nil {
 		go a.answerAt(ctx, a.Terminal)

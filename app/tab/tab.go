@@ -38,9 +38,6 @@ type Spec struct {
 	Version string
 	// Prompted tells that Argv already holds a prompt.
 	Prompted bool
-	// Changed, when set, is called when the state or the queue changed. The tab is locked meanwhile: it must
-	// neither block nor ask the tab.
-	Changed func()
 	// Before is what a tab showed whose place it takes; its own output comes below.
 	Before Saved
 	// Changed, when set, is called when the state or the queue changed. The tab is locked meanwhile: it must
