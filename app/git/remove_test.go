@@ -223,7 +223,7 @@ func TestARemovalThatACrashInterruptedIsFinished(t *testing.T) {
 	h := newHome(t)
 	r := h.repo("p")
 	dir, other := h.worktree(r, "task"), h.worktree(r, "other")
-	h.write(dir+"/work.txt", "work\n")
+	h.write(dir+"/left.txt", "work\n")
 	a, err := r.Archive(t.Context(), ArchiveOptions{Dir: dir, ID: "t1", Store: h.path("store")})
 	if err != nil {
 		t.Fatal(err)
