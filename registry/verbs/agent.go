@@ -46,16 +46,15 @@ type AgentOut struct {
 }
 
 var AgentAdd = registry.Define[AgentAddIn, AgentOut](registry.Verb{
-	Name:       "agent_add",
-	Summary:    "define an agent of your own",
-	Doc:        "Defines an agent: any program that is driven in a terminal. Its state is read from progress and title sequences, else from silence.",
-	Class:      registry.Write,
-	Scope:      registry.Full,
-	Audience:   registry.ForCLI,
-	Reach:      registry.ReachSelf,
-	Idempotent: true,
-	Refusals:   []refusal.Code{refusal.BadInput, refusal.Conflict},
-	CLI:        registry.Command{Path: "agent add", Example: "agent add aider --command aider --arg --no-auto-commits"},
+	Name:     "agent_add",
+	Summary:  "define an agent of your own",
+	Doc:      "Defines an agent: any program that is driven in a terminal. Its state is read from progress and title sequences, else from silence.",
+	Class:    registry.Write,
+	Scope:    registry.Full,
+	Audience: registry.ForCLI,
+	Reach:    registry.ReachSelf,
+	Refusals: []refusal.Code{refusal.BadInput, refusal.Conflict},
+	CLI:      registry.Command{Path: "agent add", Example: "agent add aider --command aider --arg --no-auto-commits"},
 })
 
 // AgentRemoveIn are the arguments of agent_remove.
