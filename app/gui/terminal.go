@@ -65,12 +65,13 @@ func (s *Server) output(w http.ResponseWriter, r *http.Request) {
 	defer context.AfterFunc(owner.ctx, func() { stream.Close() })()
 	w.Header().Set("Content-Type", "application/octet-stream")
 	out := &flushing{w, http.NewResponseController(w)}
-	if err := t.carry(owner.ctx, r.Context(), out); err != nil && !errors.Is(err, errGone) && !errors.Is(err, io.EOF) {
+	if err := t.carry(owner.ctx, r.Context(), out); !errors.Is(err, errGone) && !errors.Is(err, io.EOF) {
 		s.Log.Debug("terminal let go", "cause", err)
 	}
 }
 
-// carry returns io.EOF when what ran in the tab has ended and all of its output was sent.
+// carry sends until it cannot: it always returns an error, io.EOF when what ran in the tab has ended and all of its
+// output was sent.
 func (t *terminal) carry(page, request context.Context, out io.Writer) error {
 	buffer := make([]byte, pieceSize)
 	for {
