@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -147,7 +148,11 @@ func (r *rig) cageEnv() []string {
 }
 
 func (r *rig) tryCage(args ...string) (string, error) {
-	return r.run(r.task.Dir, r.cageEnv(), "", args...)
+	env := r.cageEnv()
+	if args[0] == "clone" { // it takes a work tree that is named for the one to make; in a cage none is named
+		env = slices.DeleteFunc(env, func(entry string) bool { return strings.HasPrefix(entry, "GIT_WORK_TREE=") })
+	}
+	return r.run(r.task.Dir, env, "", args...)
 }
 
 // cage runs the agent's git.
