@@ -183,6 +183,8 @@ func TestWatchersSeeWhatTheTabSees(t *testing.T) {
 			copied := screen.New(screen.Options{Cols: 200, Rows: 30, Scrollback: 1000})
 			ctx, cancel := context.WithTimeout(t.Context(), 3*patience)
 			defer cancel()
+			come := sync.OnceFunc(func() { close(next) }) // the next watcher
+			defer come()                                  // when all of it came in one piece
 			for n := 0; ; n++ {
 				p, err := w.Next(ctx)
 				if err != nil {
@@ -192,7 +194,7 @@ func TestWatchersSeeWhatTheTabSees(t *testing.T) {
 				_, _ = copied.Write(p)
 				w.Ack(len(p))
 				if n == 1 {
-					close(next) // the next watcher comes in the middle
+					come() // in the middle
 				}
 				if copied.Modes().BracketedPaste && copied.Cursor().Row == 4 {
 					break
