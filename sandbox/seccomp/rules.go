@@ -9,6 +9,8 @@
 // answered with ENOSYS, which programs take for an older kernel.
 package seccomp
 
+import "slices"
+
 // Action is what the kernel does with a call: a SECCOMP_RET_* value of linux/seccomp.h with its data. The zero
 // Action kills the thread.
 type Action uint32
@@ -65,6 +67,9 @@ func kindOf(arg int, kinds ...uint32) Cond { return Cond{Arg: arg, Mask: sockTyp
 const (
 	newNamespaces = 0x7e020000 | 0x80 // CLONE_NEW{NS,CGROUP,UTS,IPC,USER,PID,NET} and NEWTIME; linux/sched.h
 
+	setIDBits = 0o6000        // S_ISUID | S_ISGID; linux/stat.h
+	makesFile = 0o100 | 1<<22 // O_CREAT | __O_TMPFILE; asm-generic/fcntl.h
+
 	tiocsti   = 0x5412 // asm-generic/ioctls.h: types into a terminal
 	tioclinux = 0x541c // selects and pastes on a virtual console
 	tiocsetd  = 0x5423 // sets a line discipline, and loads its module
@@ -86,7 +91,7 @@ var (
 // Rules returns the filter of a cage in the order in which it is tried: for each call the first rule whose
 // conditions hold decides, and a call that no rule decides is allowed.
 func Rules() []Rule {
-	var rules []Rule
+	rules := slices.Clone(setID)
 	for _, group := range refused {
 		for _, call := range group.calls {
 			rules = append(rules, Rule{Call: call, Do: group.do, Why: group.why})
@@ -94,6 +99,25 @@ func Rules() []Rule {
 	}
 	return append(rules, conditional...)
 }
+
+// setID keeps programs that run with the rights of their owner from being made. The cage's own mounts take no notice of
+// the mark, but the file is the host's too, and there any user who can reach it gets the owner's rights. Open's mode means
+// something only when it makes a file, and is whatever was in the register else. First, since files are opened more
+// often than anything else is done.
+var setID = []Rule{
+	{"openat", []Cond{anyOf(2, makesFile), anyOf(3, setIDBits)}, perm, whySetID},
+	{"open", []Cond{anyOf(1, makesFile), anyOf(2, setIDBits)}, perm, whySetID},
+	{"openat2", nil, noSys, "has the mode of a new file in memory; programs fall back to openat"},
+	{"creat", []Cond{anyOf(1, setIDBits)}, perm, whySetID},
+	{"chmod", []Cond{anyOf(1, setIDBits)}, perm, whySetID},
+	{"fchmod", []Cond{anyOf(1, setIDBits)}, perm, whySetID},
+	{"fchmodat", []Cond{anyOf(2, setIDBits)}, perm, whySetID},
+	{"fchmodat2", []Cond{anyOf(2, setIDBits)}, perm, whySetID},
+	{"mknod", []Cond{anyOf(1, setIDBits)}, perm, whySetID},
+	{"mknodat", []Cond{anyOf(2, setIDBits)}, perm, whySetID},
+}
+
+const whySetID = "makes a program that runs with its owner's rights for every user of the host"
 
 // refused are the calls that are answered with an error whatever their arguments.
 var refused = []struct {

@@ -107,7 +107,7 @@ type World struct {
 // All returns every probe.
 func All() []Probe {
 	var all []Probe
-	for _, part := range [][]Probe{network, unixSockets, files, writes, checkout, process, kernel, oldMachine, terminal} {
+	for _, part := range [][]Probe{network, unixSockets, files, setID, writes, checkout, process, kernel, oldMachine, terminal} {
 		all = append(all, part...)
 	}
 	return all
