@@ -113,6 +113,8 @@ func ambiguous[T any](kind string, found []T, label func(T) string) *refusal.Ref
 type finder struct {
 	projects []Project
 	tasks    []Task
+	// everything tells that nothing is hidden from the caller: the person, and holders of a full grant.
+	everything bool
 }
 
 func (f finder) project(selector string) (Project, *refusal.Refusal) {
@@ -125,31 +127,57 @@ func (f finder) task(selector string, which registry.Which) (Task, *refusal.Refu
 	archived := slices.DeleteFunc(slices.Clone(f.tasks), func(t Task) bool { return !t.Archived })
 	switch which {
 	case registry.LiveTasks:
-		return f.taskOf(selector, live)
+		return f.oneOf(selector, live, archived, refusal.New(refusal.NotFound, "that task is archived", "restore it first"))
 	case registry.ArchivedTasks:
-		return f.taskOf(selector, archived)
+		return f.oneOf(selector, archived, live, refusal.New(refusal.NotFound, "that task is not archived", ""))
 	}
-	task, no := f.taskOf(selector, live)
-	if no != nil && no.Code == refusal.NotFound {
-		return f.taskOf(selector, archived)
+	named := func(t Task) bool { return f.exactly(selector, t) }
+	task, no := f.own(selector, live)
+	if no == nil && !named(task) && slices.ContainsFunc(archived, named) || no != nil && no.Code == refusal.NotFound {
+		return f.own(selector, archived)
 	}
 	return task, no
 }
 
-func (f finder) taskOf(selector string, tasks []Task) (Task, *refusal.Refusal) {
-	names := map[ident.Project]string{}
-	for _, p := range f.projects {
-		names[p.ID] = p.Name
+// oneOf finds a task among some, and never one whose name merely begins so while another task has the very name: a command
+// that is repeated after its task was archived would hit a second one.
+func (f finder) oneOf(selector string, tasks, others []Task, other *refusal.Refusal) (Task, *refusal.Refusal) {
+	task, no := f.own(selector, tasks)
+	if no == nil && !f.exactly(selector, task) && slices.ContainsFunc(others, func(t Task) bool { return f.exactly(selector, t) }) {
+		return Task{}, other
 	}
-	return choose("task", selector, tasks,
-		func(t Task) string { return string(t.ID) },
-		func(t Task) string { return t.Name },
-		func(t Task) string {
-			if t.Namespace == "" {
-				return names[t.Project] + "/" + t.Name
-			}
-			return names[t.Project] + "/" + string(t.Namespace) + "/" + t.Name
-		})
+	return task, no
+}
+
+// own prefers the person's tasks, for whoever sees them: what agents call theirs never stands in the way of a name.
+func (f finder) own(selector string, tasks []Task) (Task, *refusal.Refusal) {
+	if f.everything {
+		persons := slices.DeleteFunc(slices.Clone(tasks), func(t Task) bool { return t.Namespace != "" })
+		if task, no := f.taskOf(selector, persons); no == nil || no.Code != refusal.NotFound {
+			return task, no
+		}
+	}
+	return f.taskOf(selector, tasks)
+}
+
+func (f finder) exactly(selector string, t Task) bool {
+	return string(t.ID) == selector || t.Name == selector || f.label(t) == selector
+}
+
+func (f finder) taskOf(selector string, tasks []Task) (Task, *refusal.Refusal) {
+	return choose("task", selector, tasks, func(t Task) string { return string(t.ID) }, func(t Task) string { return t.Name }, f.label)
+}
+
+// label is a task's name with all that tells it from others of that name.
+func (f finder) label(t Task) string {
+	project := ""
+	if i := slices.IndexFunc(f.projects, func(p Project) bool { return p.ID == t.Project }); i >= 0 {
+		project = f.projects[i].Name
+	}
+	if t.Namespace == "" {
+		return project + "/" + t.Name
+	}
+	return project + "/" + string(t.Namespace) + "/" + t.Name
 }
 
 // tab finds a tab of task. An empty selector means the main tab: the first agent's, else the first.

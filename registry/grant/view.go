@@ -22,7 +22,7 @@ type view struct {
 // a full grant see everything. A scoped holder sees the projects of its list, its own task and those that
 // descend from it, and none of their tabs outside the cage.
 func (g *Guard) viewOf(grant Grant) view {
-	all := finder{g.world.Projects(), g.world.Tasks()}
+	all := finder{g.world.Projects(), g.world.Tasks(), true}
 	v := view{finder: all, all: all}
 	for _, task := range all.tasks {
 		if grant.Task != "" && task.ID == grant.Task {
@@ -33,7 +33,7 @@ func (g *Guard) viewOf(grant Grant) view {
 		return v
 	}
 	v.projects = slices.DeleteFunc(slices.Clone(all.projects), func(p Project) bool { return !slices.Contains(grant.Projects, p.ID) })
-	v.tasks = nil
+	v.tasks, v.everything = nil, false
 	for _, task := range all.tasks {
 		if sees(grant, task) {
 			task.Tabs = slices.DeleteFunc(slices.Clone(task.Tabs), func(t Tab) bool { return t.Outside })

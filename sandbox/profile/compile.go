@@ -14,6 +14,7 @@ import (
 // capability.Set they may lead into the data directory, for that is where a task's private directories lie.
 type Dirs struct {
 	Home     string   // the person's home directory; in the cage a private one
+	Homes    []string // more directories that hold what a home does: the one that the system's table of users names
 	Checkout string   // the task's
 	Data     string   // the app's data directory: does not exist in the cage
 	Own      []Own    // what the app made or chose for this task
@@ -96,7 +97,11 @@ func (c *compiler) places() (err error) {
 	if c.profile.Home == "/" {
 		return fmt.Errorf("compile cage: the home directory is %q: set HOME to a directory of its own", "/")
 	}
-	if c.secrets, err = c.resolved(slices.Concat(below(c.profile.Home, homeSecrets), systemSecrets)); err != nil {
+	var secrets, executed []string
+	for _, home := range append([]string{c.profile.Home}, c.dirs.Homes...) {
+		secrets, executed = append(secrets, below(home, homeSecrets)...), append(executed, below(home, homeExecuted)...)
+	}
+	if c.secrets, err = c.resolved(append(secrets, systemSecrets...)); err != nil {
 		return err
 	}
 	ours, err := c.resolved(append([]string{c.dirs.Data}, c.dirs.Hidden...))
@@ -104,7 +109,7 @@ func (c *compiler) places() (err error) {
 		return err
 	}
 	c.denied = slices.Compact(slices.Sorted(slices.Values(slices.Concat(c.secrets, ours))))
-	c.executed, err = c.resolved(below(c.profile.Home, homeExecuted))
+	c.executed, err = c.resolved(executed)
 	return err
 }
 
@@ -259,7 +264,8 @@ func (c *compiler) ask(name string, access Access, why string) error {
 	if real != path.Clean(name) {
 		return &RedirectError{Rule: rule}
 	}
-	if around := c.profileSoFar().Rule(real); around.Access == Writable || around.Access == ReadOnly && access == ReadOnly {
+	// What is to be read stays read-only inside what may be written: asking for it by itself says so.
+	if around := c.profileSoFar().Rule(real); around.Access == access {
 		return nil
 	}
 	return c.add(Rule{Path: real, Source: real, Access: access, Why: why})

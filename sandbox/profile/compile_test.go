@@ -434,6 +434,43 @@ func TestNamesThatAreLinks(t *testing.T) {
 	}
 }
 
+// A path that is named for reading, inside one that is named for writing, is read-only, and cannot be moved away.
+func TestReadingInsideWriting(t *testing.T) {
+	set := capability.Set{Write: writes("/home/u/src/lib").Write, Read: reads("/home/u/src/lib/a/kept").Read}
+	p := compile(t, set, dirs(), machine("/home/u/src/lib/a/kept/"))
+	for name, want := range map[string]profile.Access{
+		"/home/u/src/lib/x": profile.Writable, "/home/u/src/lib/a/x": profile.Writable, "/home/u/src/lib/a/kept/x": profile.ReadOnly,
+	} {
+		if rule := p.Rule(name); rule.Access != want {
+			t.Errorf("%s: access %d by %+v, want %d", name, rule.Access, rule, want)
+		}
+	}
+	if rule := find(t, p, "/home/u/src/lib/a"); rule.Access != profile.Writable {
+		t.Errorf("the directory between is no mount of its own: %+v", rule)
+	}
+}
+
+// HOME may be another directory than the one where the person's keys are.
+func TestTheSecretsOfEveryHome(t *testing.T) {
+	d := dirs()
+	d.Homes = []string{"/root"}
+	for name, c := range map[string]struct {
+		set     capability.Set
+		refused bool
+	}{
+		"all of it":           {reads("/root"), true},
+		"its keys":            {reads("/root/.ssh"), true},
+		"what a shell starts": {writes("/root/.bashrc"), true},
+		"a directory, twin":   {reads("/root/data"), false},
+	} {
+		_, err := profile.Compile(capability.Declared{Mode: capability.Enforce, Set: c.set}, d, machine("/root/.ssh/", "/root/data/", "/root/.bashrc"))
+		var exposure *profile.ExposureError
+		if errors.As(err, &exposure) != c.refused || !c.refused && err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 // A rule's path was compared with the limits of others as it is written, so a link in it is refused wherever it leads.
 func TestARuleThroughALinkIsRefused(t *testing.T) {
 	disk := machine("/home/u/docs/in -> /home/u/src/lib", "/home/u/src/lib/sub/")
