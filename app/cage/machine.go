@@ -9,6 +9,7 @@ import (
 
 	"termic/sandbox/capability"
 	"termic/sandbox/launch"
+	"termic/sandbox/profile"
 )
 
 // Machine is what this machine can do about cages. It is asked once, when it is first needed: the question takes
@@ -29,6 +30,13 @@ func (m *Machine) Check(mode capability.Mode) error {
 		return nil
 	}
 	return m.probe().Check(mode)
+}
+
+// Admits returns nil when a cage may let through what is declared, as far as can be told before it is made: no rule of it
+// shows a secret, leads through a link, or names what is not there. It starts nothing.
+func (m *Machine) Admits(declared capability.Declared, dirs profile.Dirs) error {
+	_, err := profile.Compile(declared, dirs, profile.Machine{})
+	return err
 }
 
 // Enforced says which axes of a task's capability hold here in this mode; none, where there is no such cage. No kernel

@@ -29,6 +29,9 @@ func (s Services) cageEdit(ctx context.Context, call registry.Call, in verbs.Cag
 		if err := edit.apply(&r.Mode, &lets, &r.Projects); err != nil {
 			return err
 		}
+		if r.Mode == capability.Off { // which has no limits: what is asked for now is refused, what there was goes
+			lets, r.Projects = edit.add, nil
+		}
 		r.Hosts, r.Read, r.Write, r.Env = lets.Network, lets.Read, lets.Write, lets.Env
 		if in.MCP != nil {
 			r.MCP = *in.MCP
@@ -51,6 +54,9 @@ func (s Services) cageEdit(ctx context.Context, call registry.Call, in verbs.Cag
 
 // can says in words what a task can really touch; nothing, when that cannot be said.
 func (s Services) can(record task.Record) []string {
+	if !record.Mode.Caged() {
+		return []string{"No cage: it can do whatever you can."}
+	}
 	can, err := s.Tasks.Effective(record)
 	if err != nil {
 		return []string{}

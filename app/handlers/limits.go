@@ -69,8 +69,7 @@ func newEdit(mode string, hosts, read, write, env, drop []string, projects []ide
 // dropAll, as an entry to drop, means every entry.
 const dropAll = "all"
 
-// apply takes away first and adds then. An entry to drop that is not there is an error: it would be believed gone. A
-// task without a cage has no limits.
+// apply takes away first and adds then. An entry to drop that is not there is an error: it would be believed gone.
 func (e edit) apply(mode *capability.Mode, lets *capability.Set, projects *[]ident.Project) error {
 	if e.mode.Valid() {
 		*mode = e.mode
@@ -92,10 +91,6 @@ func (e edit) apply(mode *capability.Mode, lets *capability.Set, projects *[]ide
 		if entry != dropAll && !dropped[entry] {
 			return refusal.New(refusal.NotFound, fmt.Sprintf("there is no %q to drop", entry), "give it as it is shown")
 		}
-	}
-	if !mode.Caged() && mode.Valid() {
-		*lets, *projects = e.add, nil
-		return nil
 	}
 	var errs [4]error
 	lets.Network, errs[0] = capability.HostsOf(append(hosts, e.add.Network.Items()...)...)

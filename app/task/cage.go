@@ -6,7 +6,11 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/user"
+	"path/filepath"
 	"slices"
+	"strconv"
+	"strings"
 
 	"termic/app/agent"
 	"termic/app/agentstate"
@@ -15,6 +19,7 @@ import (
 	"termic/app/settings"
 	"termic/app/tab"
 	"termic/registry/ident"
+	"termic/registry/refusal"
 	"termic/sandbox/capability"
 	"termic/sandbox/profile"
 )
@@ -162,7 +167,7 @@ func (s *Tasks) Effective(record Record) (capability.Set, error) {
 // dirs returns where the things are that a task's cage is made of, and what agents have in it, which is the cage's until
 // release.
 func (s *Tasks) dirs(ctx context.Context, record Record, limit capability.Set, url string) (profile.Dirs, agentstate.Plan, error) {
-	home, err := s.home()
+	dirs, err := s.places(record)
 	if err != nil {
 		return profile.Dirs{}, agentstate.Plan{}, err
 	}
@@ -181,11 +186,47 @@ func (s *Tasks) dirs(ctx context.Context, record Record, limit capability.Set, u
 	if err != nil {
 		return profile.Dirs{}, agentstate.Plan{}, err
 	}
+	dirs.Own, dirs.Caches, dirs.Read = append(own, plan.Own...), plan.Caches, plan.Read
+	return dirs, plan, nil
+}
+
+// places is where the things are that every cage of the task is made around.
+func (s *Tasks) places(record Record) (profile.Dirs, error) {
+	home, err := s.home()
+	if err != nil {
+		return profile.Dirs{}, err
+	}
 	return profile.Dirs{
-		Home: home, Checkout: record.Dir, Data: s.Store.Dir(), Hidden: s.hidden(record.ID),
-		Own: append(own, plan.Own...), Caches: plan.Caches, Read: plan.Read,
+		Home: home, Homes: tableHomes(), Checkout: record.Dir, Data: s.Store.Dir(), Hidden: s.hidden(record.ID),
 		Root: os.Getuid() == 0, UID: os.Getuid(),
-	}, plan, nil
+	}, nil
+}
+
+// tableHomes is the home directory that the system's table of users names, which need not be the one of HOME.
+func tableHomes() []string {
+	known, err := user.LookupId(strconv.Itoa(os.Getuid()))
+	if err != nil || !filepath.IsAbs(known.HomeDir) || known.HomeDir == "/" {
+		return nil
+	}
+	return []string{known.HomeDir}
+}
+
+// soleWriter refuses a path that another live task may write, or one around it or below it: what one leaves there the
+// other, which may do more, would run (I8).
+func (s *Tasks) soleWriter(self ident.Task, write capability.Paths) error {
+	for _, other := range s.List() {
+		if other.ID == self || other.Stage == Archived {
+			continue
+		}
+		for _, theirs := range other.Write.Items() {
+			for _, ours := range write.Items() {
+				if ours == theirs || strings.HasPrefix(ours, theirs+"/") || strings.HasPrefix(theirs, ours+"/") {
+					return refusal.Newf(refusal.Conflict, "let each task write a directory of its own", "another task may write %q, and two never share a directory that they write", ours)
+				}
+			}
+		}
+	}
+	return nil
 }
 
 // CageNotes returns what a task's running cage has of its agent and of the person's tools, and what it lacks, in words for

@@ -64,6 +64,9 @@ func (s *Tasks) Create(ctx context.Context, want New) (record Record, delivered 
 			s.forget(t)
 		}
 	}()
+	if err = s.soleWriter(t.record.ID, want.Write); err != nil { // of two at once both see the other
+		return Record{}, false, err
+	}
 	repo, err := s.Projects.Repo(ctx, want.Project)
 	if err != nil {
 		return Record{}, false, err

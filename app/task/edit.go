@@ -2,6 +2,7 @@ package task
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -62,8 +63,16 @@ func (s *Tasks) EditCage(ctx context.Context, id ident.Task, change func(*Record
 		saved, err := s.untick(t)
 		return Edited{Record: saved, Narrowed: names(narrowed), Failed: s.narrowAll(ctx, narrowed)}, err
 	}
-	if text := s.ends(id, narrowed); text != "" && !confirmed {
-		return Edited{}, refusal.New(refusal.Conflict, text, "confirm it")
+	text := s.ends(id, narrowed)
+	if before.Mode.Caged() && !next.Mode.Caged() {
+		obeyed, err := s.obeyed(ctx, id)
+		if err != nil {
+			return Edited{}, err
+		}
+		text = strings.TrimPrefix(text+obeyed, "; ")
+	}
+	if text != "" && !confirmed {
+		return Edited{}, refusal.New(refusal.Conflict, text, "repeat it with confirm")
 	}
 	edited, err := s.exchangeCage(ctx, t, before, next)
 	if err == nil {
@@ -71,6 +80,28 @@ func (s *Tasks) EditCage(ctx context.Context, id ident.Task, change func(*Record
 		maps.Copy(edited.Failed, s.narrowAll(ctx, narrowed))
 	}
 	return edited, err
+}
+
+// obeyed says which new and changed files of the checkout programs execute, or obey, by themselves once there is no cage
+// around them; nothing, when there are none.
+func (s *Tasks) obeyed(ctx context.Context, id ident.Task) (string, error) {
+	found, err := s.AutoExec(ctx, id)
+	if err != nil || len(found.Found)+len(found.Unseen) == 0 {
+		return "", err
+	}
+	const shown = 8
+	var list []string
+	for i, f := range found.Found {
+		if i == shown {
+			list = append(list, fmt.Sprintf("and %d more", len(found.Found)-shown))
+			break
+		}
+		list = append(list, fmt.Sprintf("%q", f.Path))
+	}
+	if len(found.Unseen) > 0 {
+		list = append(list, "and perhaps others, in places that could not be looked at")
+	}
+	return "; without the cage, programs execute or obey what the agent made or changed there: " + strings.Join(list, ", "), nil
 }
 
 // ends says what a change would end; nothing, when nothing runs.
@@ -90,10 +121,26 @@ func (s *Tasks) admitEdit(before, next Record) error {
 	if before.Stage != Live {
 		return refusal.New(refusal.Conflict, "the task is "+string(before.Stage), "restore it first")
 	}
-	return s.admitCage(New{
+	err := s.admitCage(New{
 		Mode: next.Mode, MCP: next.MCP, Live: !next.OwnCheckout,
 		Hosts: next.Hosts, Read: next.Read, Write: next.Write, Env: next.Env,
 	})
+	if err != nil || !next.Mode.Caged() {
+		return err
+	}
+	if err := s.soleWriter(next.ID, next.Write); err != nil {
+		return err
+	}
+	// Before anything has ended: a cage that cannot start again would leave the task with nothing.
+	declared, err := next.Declared()
+	if err != nil {
+		return err
+	}
+	dirs, err := s.places(next)
+	if err != nil {
+		return err
+	}
+	return s.Machine.Admits(declared, dirs)
 }
 
 // sameCage tells that a change changes nothing.

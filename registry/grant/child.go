@@ -47,6 +47,7 @@ func (g *Guard) child(grant Grant, v view, target registry.Target, subject regis
 func inherit(own Task, subject registry.Subject, wish registry.Wish) (capability.Declared, error) {
 	child := own.Declared
 	child.Set.Checkout = capability.OwnCheckout
+	child.Set.Write = capability.Paths{} // which are its maker's: two tasks never share what they write (I8)
 	var err error
 	set := func(fail error) { err = errors.Join(err, fail) }
 	if wish.Cage != "" {

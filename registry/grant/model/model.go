@@ -201,6 +201,7 @@ func (s *State) Child(g int, w Wish) (Verdict, int, Cage) {
 	}
 	pick(&c.Net, w.Net)
 	pick(&c.Read, w.Read)
+	c.Write = 0 // two tasks never share what they write
 	pick(&c.Write, w.Write)
 	pick(&c.Env, w.Env)
 	c.Control = childControl(maker.Cage.Control, project, w)
