@@ -25,10 +25,10 @@ run: ## set up, build, start the app: with its window where there is a display
 	@build/run.sh
 
 test: ## set up, then everything: checks, demo, tests
-	@build/setup.sh git go cc node conformance webkit display
+	@build/setup.sh git go cc node conformance
 	@build/test.sh
 
-test-window: ## the window's own tests: page, browser, the real window
+test-window: ## the window's own tests: its page, the page in a browser, the real window (installs both)
 	@build/setup.sh git go node webkit display
 	@build/build.sh
 	@build/test-window.sh

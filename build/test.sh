@@ -24,7 +24,7 @@ go_tests() {
 go mod download || die "could not download the modules"
 part check build/check.sh
 part build build/build.sh
-part window build/test-window.sh
+part page build/test-window.sh units
 if [ -d build/demo ]; then part demo build/isolate.sh go run ./build/demo; fi
 part conformance build/conformance.sh
 printf '== tests\n'
