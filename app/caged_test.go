@@ -136,6 +136,23 @@ func TestAChangeToACageIsSaidBeforehandAndStartsTheTabsAgain(t *testing.T) {
 	}
 }
 
+func TestATokenThatWasEndedComesBackWhenItIsAskedFor(t *testing.T) {
+	r := newRig(t)
+	r.must("settings_set", `{"key":"mcp.enabled","value":"true"}`)
+	before := r.cagedTask("lead", `,"mcp":true`)
+	r.wait("lead")
+	r.must("cage_edit", `{"task":"lead","mcp":true}`) // the twin: it has one, so nothing is to be done
+	for _, held := range r.must("grant_list", `{}`)["grants"].([]any) {
+		if grant := held.(map[string]any); grant["task"] == before["id"] {
+			r.must("grant_revoke", `{"grant":%q}`, grant["id"])
+		}
+	}
+	r.refused(refusal.Conflict, "cage_edit", `{"task":"lead","mcp":true}`)
+	r.must("cage_edit", `{"task":"lead","mcp":true,"confirm":true}`)
+	r.wait("lead")
+	shown(t, r.ask("lead", "tools"), "tools -> task_new ")
+}
+
 func TestWhatATaskLosesItsDescendantsLoseWithIt(t *testing.T) {
 	r := newRig(t)
 	r.must("settings_set", `{"key":"mcp.enabled","value":"true"}`)

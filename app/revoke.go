@@ -1,6 +1,8 @@
 package app
 
 import (
+	"slices"
+
 	"termic/app/registration"
 	"termic/registry/grant"
 	"termic/registry/ident"
@@ -33,6 +35,11 @@ func (e *endpoint) End(id ident.Grant) int {
 	delete(e.proofs, held.Name)
 	e.mu.Unlock()
 	return ended
+}
+
+// Holds tells whether a token of the task is valid; it implements task.Credentials.
+func (e *endpoint) Holds(id ident.Task) bool {
+	return slices.ContainsFunc(e.book.List(), func(l grant.Live) bool { return l.Task == id })
 }
 
 // Allow lets a task have a token again after End; it implements task.Credentials. The person's change of a cage says so.

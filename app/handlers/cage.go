@@ -40,7 +40,7 @@ func (s Services) cageEdit(ctx context.Context, call registry.Call, in verbs.Cag
 			r.MCP = false // it goes with the cage, which the caller takes away
 		}
 		return nil
-	}, in.Confirm)
+	}, in.MCP != nil && *in.MCP, in.Confirm)
 	if err != nil {
 		return verbs.CageEditOut{}, err
 	}

@@ -33,7 +33,9 @@ type reopen struct {
 // EditCage changes what a task may touch. Taking its control plane away acts at once and ends nothing. Any other change
 // ends everything that runs in the task, and starts its tabs again with a new token; while there are tabs it is refused
 // unless confirmed, and says what it would end.
-func (s *Tasks) EditCage(ctx context.Context, id ident.Task, change func(*Record) error, confirmed bool) (Edited, error) {
+//
+// token tells that a new token is wanted although nothing else changes: it was revoked, or ended with the control plane.
+func (s *Tasks) EditCage(ctx context.Context, id ident.Task, change func(*Record) error, token, confirmed bool) (Edited, error) {
 	t, err := s.find(id)
 	if err != nil {
 		return Edited{}, err
@@ -52,7 +54,7 @@ func (s *Tasks) EditCage(ctx context.Context, id ident.Task, change func(*Record
 	if err := s.admitEdit(before, next); err != nil {
 		return Edited{}, err
 	}
-	if sameCage(before, next) {
+	if sameCage(before, next) && (!token || s.cageOf(t) == nil || s.Credentials.Holds(id)) {
 		return Edited{Record: before}, nil
 	}
 	narrowed, err := s.tooWide(before, next)

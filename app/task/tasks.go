@@ -35,6 +35,8 @@ type Credentials interface {
 	Address(record Record) string
 	// Revoke ends the task's token, and closes its cage's port.
 	Revoke(id ident.Task)
+	// Holds tells whether a token of the task is valid.
+	Holds(id ident.Task) bool
 	// Allow lets a task have a token again whose token the person had ended for good.
 	Allow(id ident.Task)
 }
