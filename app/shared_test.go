@@ -59,6 +59,23 @@ func TestACageThatCouldNotStartAgainIsNotChanged(t *testing.T) {
 	}
 }
 
+// Taking power away may depend on nothing (I14): not on whether the cage could be made again.
+func TestUntickingWorksForACageThatCouldNotBeMadeAgain(t *testing.T) {
+	r := newRig(t)
+	r.must("settings_set", `{"key":"mcp.enabled","value":"true"}`)
+	shared := sharedDir(t)
+	r.cagedTask("lead", fmt.Sprintf(`,"mcp":true,"read":[%q]`, shared))
+	r.wait("lead")
+	if err := os.RemoveAll(shared); err != nil {
+		t.Fatal(err)
+	}
+	r.refused(refusal.NotFound, "cage_edit", `{"task":"lead","hosts":["example.org"],"confirm":true}`) // the twin
+	r.must("cage_edit", `{"task":"lead","mcp":false}`)
+	r.must("task_send", `{"task":"lead","text":"tools"}`)
+	r.wait("lead")
+	shown(t, r.text("lead"), "connection refused")
+}
+
 func TestTurningACageOffNamesWhatProgramsObey(t *testing.T) {
 	r := newRig(t)
 	made := r.cagedTask("lead", "")

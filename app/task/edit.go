@@ -2,6 +2,7 @@ package task
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -46,6 +47,11 @@ func (s *Tasks) EditCage(ctx context.Context, id ident.Task, change func(*Record
 	if err := change(&next); err != nil {
 		return Edited{}, err
 	}
+	if onlyUnticked(before, next) { // before anything could refuse it (I14)
+		saved, err := s.untick(t)
+		narrowed, wide := s.tooWide(before, next)
+		return Edited{Record: saved, Narrowed: names(narrowed), Failed: s.narrowAll(ctx, narrowed)}, errors.Join(err, wide)
+	}
 	if next.Mode == capability.Enforce && before.Mode != next.Mode {
 		if next.Hosts, err = s.withAgentHosts(next.Agent, next.Hosts); err != nil {
 			return Edited{}, err
@@ -60,10 +66,6 @@ func (s *Tasks) EditCage(ctx context.Context, id ident.Task, change func(*Record
 	narrowed, err := s.tooWide(before, next)
 	if err != nil {
 		return Edited{}, err
-	}
-	if onlyUnticked(before, next) {
-		saved, err := s.untick(t)
-		return Edited{Record: saved, Narrowed: names(narrowed), Failed: s.narrowAll(ctx, narrowed)}, err
 	}
 	text := s.ends(id, narrowed)
 	if before.Mode.Caged() && !next.Mode.Caged() {
@@ -157,8 +159,9 @@ func (r Record) lets() capability.Set {
 
 // onlyUnticked tells that nothing changes but that the control plane is taken away.
 func onlyUnticked(before, next Record) bool {
+	ticked := before.MCP
 	before.MCP = false
-	return !next.MCP && sameCage(before, next)
+	return ticked && !next.MCP && sameCage(before, next)
 }
 
 func (s *Tasks) tabNames(id ident.Task) []string {
