@@ -453,17 +453,17 @@ func TestReadingInsideWriting(t *testing.T) {
 // HOME may be another directory than the one where the person's keys are.
 func TestTheSecretsOfEveryHome(t *testing.T) {
 	d := dirs()
-	d.Homes = []string{"/root"}
+	d.Homes = []string{"/home/other"}
 	for name, c := range map[string]struct {
 		set     capability.Set
 		refused bool
 	}{
-		"all of it":           {reads("/root"), true},
-		"its keys":            {reads("/root/.ssh"), true},
-		"what a shell starts": {writes("/root/.bashrc"), true},
-		"a directory, twin":   {reads("/root/data"), false},
+		"all of it":           {reads("/home/other"), true},
+		"its keys":            {reads("/home/other/.ssh"), true},
+		"what a shell starts": {writes("/home/other/.bashrc"), true},
+		"a directory, twin":   {reads("/home/other/data"), false},
 	} {
-		_, err := profile.Compile(capability.Declared{Mode: capability.Enforce, Set: c.set}, d, machine("/root/.ssh/", "/root/data/", "/root/.bashrc"))
+		_, err := profile.Compile(capability.Declared{Mode: capability.Enforce, Set: c.set}, d, machine("/home/other/.ssh/", "/home/other/data/", "/home/other/.bashrc"))
 		var exposure *profile.ExposureError
 		if errors.As(err, &exposure) != c.refused || !c.refused && err != nil {
 			t.Errorf("%s: %v", name, err)
