@@ -212,6 +212,9 @@ func (s *Tasks) forget(t *task) {
 	if err != nil {
 		s.Log.Error("record of a failed task not removed", "task", t.record.ID, "cause", err)
 	}
+	if file, err := sessions.File(string(t.record.ID)); err == nil {
+		_ = file.Remove(s.Store) // it is of no use to anyone
+	}
 	if err := s.State.Remove(t.record.ID); err != nil {
 		s.Log.Error("state of a failed task's agents not removed", "task", t.record.ID, "cause", err)
 	}

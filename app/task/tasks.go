@@ -69,6 +69,7 @@ type Tasks struct {
 	tasks map[ident.Task]*task
 	// following are the goroutines that follow the git of cages.
 	following sync.WaitGroup
+	plugins   string // directory with our plugin for agents that have no hooks
 }
 
 // task is a task at run time.
@@ -89,6 +90,10 @@ type task struct {
 // Open reads the tasks and puts right what a crash left behind.
 func Open(ctx context.Context, tools Tools) (*Tasks, error) {
 	s := &Tasks{Tools: tools, tasks: map[ident.Task]*task{}}
+	var err error
+	if s.plugins, err = writePlugins(tools.Store); err != nil {
+		return nil, fmt.Errorf("open tasks: %w", err)
+	}
 	if err := sweep(tools.Store); err != nil {
 		return nil, fmt.Errorf("open tasks: %w", err)
 	}

@@ -208,6 +208,26 @@ export interface TaskStatusOut {
   grant?: Grant;
 }
 
+export interface TaskResultIn {
+  /** task: name, project/name, unique prefix, or id */
+  task: string;
+  /** tab: name or id; default: the task's first agent tab, or its first tab */
+  tab?: string;
+  /** how much of the message at most, in bytes; default 65536 */
+  bytes?: number;
+}
+
+export interface TaskResultOut {
+  /** id of the tab */
+  tab: string;
+  /** the agent's own id of its session */
+  session: string;
+  /** the agent's last message, as it wrote it */
+  text: string;
+  /** the message goes on */
+  truncated: boolean;
+}
+
 export interface TaskLogIn {
   /** task: name, project/name, unique prefix, or id */
   task: string;
@@ -270,6 +290,8 @@ export interface TaskTabIn {
   agent?: string;
   /** name of the tab; default: the agent's id, numbered if taken */
   name?: string;
+  /** begin a new conversation; else a tab of a name that was used before goes on with the agent's, where the agent can */
+  fresh?: boolean;
 }
 
 export interface TabOut {
@@ -1002,6 +1024,8 @@ export interface Verbs {
   task_wait: { in: TaskWaitIn; out: TaskWaitOut };
   /** show a task and its tabs */
   task_status: { in: TaskStatusIn; out: TaskStatusOut };
+  /** show an agent's last message */
+  task_result: { in: TaskResultIn; out: TaskResultOut };
   /** show what a tab's terminal shows */
   task_log: { in: TaskLogIn; out: TaskLogOut };
   /** show what a task changed */
@@ -1094,6 +1118,7 @@ export const verbs: { readonly [K in VerbName]: { readonly summary: string; read
   task_send: { summary: "send a prompt to a task's agent", class: "write" },
   task_wait: { summary: "wait until a task's agent has settled", class: "read" },
   task_status: { summary: "show a task and its tabs", class: "read" },
+  task_result: { summary: "show an agent's last message", class: "read" },
   task_log: { summary: "show what a tab's terminal shows", class: "read" },
   task_diff: { summary: "show what a task changed", class: "read" },
   task_tab: { summary: "open another tab in a task", class: "write" },
