@@ -430,3 +430,23 @@ func (r *Repo) importObjects(ctx context.Context, sc *scratch, list string) erro
 	_, err = r.git.run(ctx, call{gitDir: r.CommonDir, write: true, args: args, stdin: pack, timeout: archiveTimeout})
 	return err
 }
+
+// MoveKeep says that the directory LandOptions.Keep was moved.
+func (p *LandPlan) MoveKeep(dir string) { p.keep = dir }
+
+// ChangesBetween lists the files that differ between two commits.
+func (r *Repo) ChangesBetween(ctx context.Context, from, to OID) ([]LandChange, error) {
+	if !from.Valid() || !to.Valid() {
+		return nil, fmt.Errorf("compare %q with %q: %w", clip(string(from), 80), clip(string(to), 80), ErrBadRef)
+	}
+	s, err := r.bareScratch(r.git.inherited["TMPDIR"], "", asPerson, config{"core.bare": "true"})
+	if err != nil {
+		return nil, err
+	}
+	defer s.remove()
+	list, err := s.treeChanges(ctx, string(from)+"^{tree}", to+"^{tree}")
+	if err != nil {
+		return nil, fmt.Errorf("compare %s with %s: %w", from, to, err)
+	}
+	return list, nil
+}

@@ -67,6 +67,8 @@ type Tasks struct {
 
 	mu    sync.RWMutex
 	tasks map[ident.Task]*task
+	// landing is held while work lands or is taken back. Taken after life.
+	landing sync.Mutex
 	// following are the goroutines that follow the git of cages.
 	following sync.WaitGroup
 }
@@ -122,6 +124,9 @@ func Open(ctx context.Context, tools Tools) (*Tasks, error) {
 		if err := s.restoreLayout(t); err != nil {
 			tools.Log.Error("tabs not restored", "task", id, "cause", err)
 		}
+	}
+	if err := s.recoverLandings(ctx); err != nil {
+		return nil, fmt.Errorf("open tasks: %w", err)
 	}
 	return s, nil
 }
