@@ -205,29 +205,6 @@ func unrecorded(err error) *refusal.Refusal {
 		"free space on the disk of termic's data directory").Because(err)
 }
 
-// lifetime is how long a handler may run: a write to its end; a read or a wait until its caller goes away
-// or its grant ends.
-func lifetime(ctx context.Context, class Class, ended <-chan struct{}) (context.Context, context.CancelFunc) {
-	if class != Read {
-		return context.WithoutCancel(ctx), func() {}
-	}
-	ctx, cancel := context.WithCancelCause(ctx)
-	if ended == nil {
-		return ctx, func() { cancel(nil) }
-	}
-	done := make(chan struct{})
-	go func() {
-		select {
-		case <-ended:
-			cancel(errGrantEnded)
-		case <-done:
-		}
-	}()
-	return ctx, func() { close(done); cancel(nil) }
-}
-
-var errGrantEnded = errors.New("the caller's grant ended")
-
 // run calls the handler and checks what it returns. A panic is the app's mistake: it ends the call, not the app.
 func (r *Router) run(ctx context.Context, bound *binding, call Call, in any) (raw json.RawMessage, no *refusal.Refusal) {
 	defer func() {
@@ -279,7 +256,8 @@ func (r *Router) still(event Event, decision Decision) func() error {
 
 // digestOf is what stands for a call's arguments in the log.
 func digestOf(verb *Verb, raw json.RawMessage) string {
-	sum := sha256.Sum256(append([]byte(verb.Name+"\x00"), raw...))
+	var room [1 << 10]byte // almost every call fits, and then nothing is allocated
+	sum := sha256.Sum256(append(append(append(room[:0], verb.Name...), 0), raw...))
 	return hex.EncodeToString(sum[:16]) // 128 bits: enough that no two calls share one
 }
 
