@@ -26,6 +26,8 @@ type Router struct {
 	repeats *repeats
 	redact  func([]byte) []byte
 	holder  Holder
+	// confirms are the questions that wait for an answer through a client.
+	confirms *confirms
 }
 
 type binding struct {
@@ -41,13 +43,14 @@ func NewRouter(guard Guard, sink Sink, log *slog.Logger, verbs ...*Verb) *Router
 		verb.out.validator()
 	}
 	return &Router{
-		guard:   guard,
-		sink:    sink,
-		log:     log,
-		verbs:   verbs,
-		bound:   map[string]*binding{},
-		repeats: newRepeats(),
-		redact:  func(result []byte) []byte { return result },
+		guard:    guard,
+		sink:     sink,
+		log:      log,
+		verbs:    verbs,
+		bound:    map[string]*binding{},
+		repeats:  newRepeats(),
+		redact:   func(result []byte) []byte { return result },
+		confirms: newConfirms(),
 	}
 }
 
@@ -156,12 +159,12 @@ func (r *Router) dispatch(ctx context.Context, caller Caller, request ident.Requ
 	}
 	call := Call{Caller: caller, Subject: decision.Subject, Request: request, Ended: decision.Ended, Still: r.still(event, decision)}
 	return r.repeats.do(ctx, caller, verb, in, func() (json.RawMessage, *refusal.Refusal, bool) {
-		rule, no := r.hold(ctx, call, verb, event, in)
+		given, no := r.hold(ctx, call, verb, event, in)
 		if no != nil {
 			return nil, no, false
 		}
-		if rule != "" {
-			decision.Rule = rule
+		if given.rule != "" {
+			decision.Rule, decision.Why = given.rule, given.why
 		}
 		return r.execute(ctx, bound, call, decision, event, in)
 	})
