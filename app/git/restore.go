@@ -174,13 +174,20 @@ func (r *Repo) fill(ctx context.Context, st *store, a *Archived, state *savedSta
 			return err
 		}
 	}
+	if err := st.writeBeside(ctx, root, a); err != nil {
+		return err
+	}
 	if err := r.restoreIndex(ctx, sc, a, state, w); err != nil {
 		return err
 	}
 	if err := state.writeAfter(w.record); err != nil {
 		return err
 	}
-	return over.verify(root, r.sha256, cfg["core.filemode"] != "false")
+	over.except(a)
+	if err := over.verify(root, r.sha256, cfg["core.filemode"] != "false"); err != nil {
+		return err
+	}
+	return state.setModes(root)
 }
 
 // borrow adds another object directory.

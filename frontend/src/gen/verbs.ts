@@ -645,6 +645,8 @@ export interface Client {
   entry: "none" | "current" | "stale" | "changed" | "missing" | "foreign" | "manual" | "unreadable";
   /** highest class of verb that it may call */
   ceiling?: string;
+  /** who is asked about a call that has to be confirmed: hold, the person in termic; elicit, whoever sits at the client, by its own program */
+  confirm?: "hold" | "elicit";
   /** when it last called since the app started (RFC 3339) */
   last_seen?: string;
   /** its configuration */
@@ -679,6 +681,8 @@ export interface ClientAddIn {
   client: string;
   /** highest class of verb that it may call; default: destructive */
   ceiling?: "read" | "write" | "destructive";
+  /** who is asked about a call that has to be confirmed: hold, the person in termic; elicit, whoever sits at the client, where its program can ask; default: hold */
+  confirm?: "hold" | "elicit";
   /** yes to what a client needs besides its entry although it changes how it talks to all MCP servers */
   all_servers?: boolean;
   /** write over an entry that somebody else wrote or changed */
