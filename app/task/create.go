@@ -33,8 +33,10 @@ type New struct {
 	Env      capability.Names
 	Live     bool
 	// Bypass is as in Record.
-	Bypass  bool
-	Prompt  string
+	Bypass bool
+	Prompt string
+	// Confirm is MustBeSeenError.Confirm: the person has seen what a base from a cage brings.
+	Confirm string
 	Creator ident.Task
 	// Scoped tells that Creator's agents hold a scoped token: the task gets a name in Creator's namespace, starts
 	// from what Creator may see, and counts against its budget.
@@ -234,6 +236,9 @@ func (s *Tasks) prepare(ctx context.Context, repo *git.Repo, t *task, want New) 
 	}
 	base, err := s.base(ctx, repo, t.record, want.Base)
 	if err != nil {
+		return Record{}, err
+	}
+	if err := s.admitBase(ctx, repo, t.record, base, want.Confirm); err != nil {
 		return Record{}, err
 	}
 	project, ok := s.Projects.Get(want.Project)

@@ -32,6 +32,8 @@ export interface TaskNewIn {
   bypass?: boolean;
   /** work in the project's own checkout; only the person may */
   live?: boolean;
+  /** the word that a refusal gave: you have seen what a base from another task's cage brings */
+  confirm?: string;
   /** repeating the call with the same key and arguments within ten minutes returns the first outcome */
   key?: string;
 }
@@ -100,6 +102,8 @@ export interface Task {
   state: "none" | "starting" | "working" | "waiting" | "done" | "idle" | "exited" | "unknown";
   /** what the state is known by; title, screen and quiet are guesses */
   signal: "none" | "hook" | "osc" | "process" | "title" | "screen" | "quiet";
+  /** holds work that a cage may have written and that has not landed: landing it shows first what in it programs obey */
+  from_cage?: boolean;
   /** what is wrong with the task or its git, in words */
   trouble?: string;
   /** id of the task whose agent created it */
@@ -387,6 +391,55 @@ export interface TaskArchiveOut {
 export interface TaskRestoreIn {
   /** archived task: name, project/name, unique prefix, or id */
   task: string;
+}
+
+export interface TaskApplyIn {
+  /** task: name, project/name, unique prefix, or id */
+  task: string;
+  /** changes: uncommitted changes of the project's checkout (default); merge: a merge commit on its branch; branch: a new branch */
+  as?: "changes" | "merge" | "branch";
+  /** name of the new branch; default: the task's name */
+  branch?: string;
+  /** message of commits that are made; default: one that names the task */
+  message?: string;
+  /** change nothing: say what would land */
+  preview?: boolean;
+  /** the word that a refusal or a preview gave: you have seen the files that it named */
+  confirm?: string;
+  /** take the task's last landing back, whole */
+  undo?: boolean;
+}
+
+export interface ObeyedFile {
+  /** path in the checkout */
+  path: string;
+  /** runs: editors, git, shells or agents run it or what it says; instructs: agents read it as an instruction; submodule: git looks into that directory as a repository */
+  why: "runs" | "instructs" | "submodule";
+  /** what became of it */
+  kind: "added" | "modified" | "deleted";
+}
+
+export interface TaskApplyOut {
+  /** conflicts: it landed, and files with conflict markers are left to be resolved */
+  outcome: "landed" | "conflicts" | "preview" | "undone";
+  /** how it landed */
+  as: "changes" | "merge" | "branch";
+  /** how many files change */
+  files: number;
+  /** the first thousand of them */
+  paths: string[];
+  /** files with conflicts */
+  conflicts: string[];
+  /** the merge commit, or the commit of the new branch */
+  commit?: string;
+  /** the new branch */
+  branch?: string;
+  /** nested repositories, sockets and the like, which do not land */
+  left_out?: string[];
+  /** changed files that programs obey although nobody tells them to; listed for work from a cage */
+  obeyed: ObeyedFile[];
+  /** the word that confirms them */
+  confirm?: string;
 }
 
 export interface TaskOpenIn {
@@ -1046,6 +1099,8 @@ export interface Verbs {
   task_archive: { in: TaskArchiveIn; out: TaskArchiveOut };
   /** bring an archived task back */
   task_restore: { in: TaskRestoreIn; out: TaskOut };
+  /** land a task's work in the project's checkout, or take that back */
+  task_apply: { in: TaskApplyIn; out: TaskApplyOut };
   /** bring the window to the front */
   task_open: { in: TaskOpenIn; out: None };
   /** change a task's cage */
@@ -1129,6 +1184,7 @@ export const verbs: { readonly [K in VerbName]: { readonly summary: string; read
   task_rename: { summary: "rename a task", class: "write" },
   task_archive: { summary: "archive a task, keeping all its work", class: "destructive" },
   task_restore: { summary: "bring an archived task back", class: "write" },
+  task_apply: { summary: "land a task's work in the project's checkout, or take that back", class: "destructive" },
   task_open: { summary: "bring the window to the front", class: "write" },
   cage_edit: { summary: "change a task's cage", class: "write" },
   tab_outside: { summary: "open a tab outside a task's cage", class: "write" },
@@ -1203,7 +1259,9 @@ export type RefusalCode =
   /** the disk refused: full, read-only or damaged; nothing was done */
   | "storage_failed"
   /** the app runs without a window */
-  | "no_window";
+  | "no_window"
+  /** something must be looked at first, and confirmed */
+  | "unconfirmed";
 
 /** The typed "no": what was refused, by which rule, and what to do next. */
 export interface Refusal {
