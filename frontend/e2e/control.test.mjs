@@ -224,7 +224,7 @@ test("commits are listed with the changes", async () => {
 test("a new task's effective capability is said before it is made, and a wish that cannot be is refused there", async () => {
   await page.keyboard.press("Control+Shift+N");
   const dialog = page.getByRole("dialog", { name: "New task" });
-  await dialog.getByText("Files", { exact: true }).click();
+  await dialog.getByRole("radio", { name: /^Files/ }).check();
   await until("the machine's answer", async () => /This machine can hold it/.test(await dialog.innerText()));
   await dialog.getByLabel("Further folders it may write").fill("not-absolute");
   await page.keyboard.press("Enter");

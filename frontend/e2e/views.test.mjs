@@ -51,7 +51,7 @@ const views = [
   { name: "new-task", show: async (page) => {
     await act(page, "new task");
     const dialog = page.getByRole("dialog", { name: "New task" });
-    await dialog.getByText("Enforce").click();
+    await dialog.getByRole("radio", { name: /^Enforce/ }).check();
     await dialog.getByLabel("What should it do?").fill("Make payout retries idempotent the way billing retries are now.");
     await dialog.getByLabel("Hosts it may reach").fill("api.example.org");
     await page.keyboard.press("Enter");

@@ -32,6 +32,8 @@ export interface TaskNewIn {
   bypass?: boolean;
   /** work in the project's own checkout; only the person may */
   live?: boolean;
+  /** the word that a refusal gave: you have seen what a base from another task's cage brings */
+  confirm?: string;
   /** repeating the call with the same key and arguments within ten minutes returns the first outcome */
   key?: string;
 }
@@ -100,6 +102,8 @@ export interface Task {
   state: "none" | "starting" | "working" | "waiting" | "done" | "idle" | "exited" | "unknown";
   /** what the state is known by; title, screen and quiet are guesses */
   signal: "none" | "hook" | "osc" | "process" | "title" | "screen" | "quiet";
+  /** holds work that a cage may have written and that has not landed: landing it shows first what in it programs obey */
+  from_cage?: boolean;
   /** what is wrong with the task or its git, in words */
   trouble?: string;
   /** id of the task whose agent created it */
@@ -208,6 +212,26 @@ export interface TaskStatusOut {
   grant?: Grant;
 }
 
+export interface TaskResultIn {
+  /** task: name, project/name, unique prefix, or id */
+  task: string;
+  /** tab: name or id; default: the task's first agent tab, or its first tab */
+  tab?: string;
+  /** how much of the message at most, in bytes; default 65536 */
+  bytes?: number;
+}
+
+export interface TaskResultOut {
+  /** id of the tab */
+  tab: string;
+  /** the agent's own id of its session */
+  session: string;
+  /** the agent's last message, as it wrote it */
+  text: string;
+  /** the message goes on */
+  truncated: boolean;
+}
+
 export interface TaskLogIn {
   /** task: name, project/name, unique prefix, or id */
   task: string;
@@ -291,6 +315,8 @@ export interface TaskTabIn {
   agent?: string;
   /** name of the tab; default: the agent's id, numbered if taken */
   name?: string;
+  /** begin a new conversation; else a tab of a name that was used before goes on with the agent's, where the agent can */
+  fresh?: boolean;
 }
 
 export interface TabOut {
@@ -386,6 +412,55 @@ export interface TaskArchiveOut {
 export interface TaskRestoreIn {
   /** archived task: name, project/name, unique prefix, or id */
   task: string;
+}
+
+export interface TaskApplyIn {
+  /** task: name, project/name, unique prefix, or id */
+  task: string;
+  /** changes: uncommitted changes of the project's checkout (default); merge: a merge commit on its branch; branch: a new branch */
+  as?: "changes" | "merge" | "branch";
+  /** name of the new branch; default: the task's name */
+  branch?: string;
+  /** message of commits that are made; default: one that names the task */
+  message?: string;
+  /** change nothing: say what would land */
+  preview?: boolean;
+  /** the word that a refusal or a preview gave: you have seen the files that it named */
+  confirm?: string;
+  /** take the task's last landing back, whole */
+  undo?: boolean;
+}
+
+export interface ObeyedFile {
+  /** path in the checkout */
+  path: string;
+  /** runs: editors, git, shells or agents run it or what it says; instructs: agents read it as an instruction; submodule: git looks into that directory as a repository */
+  why: "runs" | "instructs" | "submodule";
+  /** what became of it */
+  kind: "added" | "modified" | "deleted";
+}
+
+export interface TaskApplyOut {
+  /** conflicts: it landed, and files with conflict markers are left to be resolved */
+  outcome: "landed" | "conflicts" | "preview" | "undone";
+  /** how it landed */
+  as: "changes" | "merge" | "branch";
+  /** how many files change */
+  files: number;
+  /** the first thousand of them */
+  paths: string[];
+  /** files with conflicts */
+  conflicts: string[];
+  /** the merge commit, or the commit of the new branch */
+  commit?: string;
+  /** the new branch */
+  branch?: string;
+  /** nested repositories, sockets and the like, which do not land */
+  left_out?: string[];
+  /** changed files that programs obey although nobody tells them to; listed for work from a cage */
+  obeyed: ObeyedFile[];
+  /** the word that confirms them */
+  confirm?: string;
 }
 
 export interface TaskOpenIn {
@@ -617,6 +692,8 @@ export interface Client {
   entry: "none" | "current" | "stale" | "changed" | "missing" | "foreign" | "manual" | "unreadable";
   /** highest class of verb that it may call */
   ceiling?: string;
+  /** who is asked about a call that has to be confirmed: hold, the person in termic; elicit, whoever sits at the client, by its own program */
+  confirm?: "hold" | "elicit";
   /** when it last called since the app started (RFC 3339) */
   last_seen?: string;
   /** its configuration */
@@ -651,6 +728,8 @@ export interface ClientAddIn {
   client: string;
   /** highest class of verb that it may call; default: destructive */
   ceiling?: "read" | "write" | "destructive";
+  /** who is asked about a call that has to be confirmed: hold, the person in termic; elicit, whoever sits at the client, where its program can ask; default: hold */
+  confirm?: "hold" | "elicit";
   /** yes to what a client needs besides its entry although it changes how it talks to all MCP servers */
   all_servers?: boolean;
   /** write over an entry that somebody else wrote or changed */
@@ -1032,6 +1111,8 @@ export interface Verbs {
   task_wait: { in: TaskWaitIn; out: TaskWaitOut };
   /** show a task and its tabs */
   task_status: { in: TaskStatusIn; out: TaskStatusOut };
+  /** show an agent's last message */
+  task_result: { in: TaskResultIn; out: TaskResultOut };
   /** show what a tab's terminal shows */
   task_log: { in: TaskLogIn; out: TaskLogOut };
   /** show what a task changed */
@@ -1054,6 +1135,8 @@ export interface Verbs {
   task_archive: { in: TaskArchiveIn; out: TaskArchiveOut };
   /** bring an archived task back */
   task_restore: { in: TaskRestoreIn; out: TaskOut };
+  /** land a task's work in the project's checkout, or take that back */
+  task_apply: { in: TaskApplyIn; out: TaskApplyOut };
   /** bring the window to the front */
   task_open: { in: TaskOpenIn; out: None };
   /** change a task's cage */
@@ -1128,6 +1211,7 @@ export const verbs: { readonly [K in VerbName]: { readonly summary: string; read
   task_send: { summary: "send a prompt to a task's agent", class: "write" },
   task_wait: { summary: "wait until a task's agent has settled", class: "read" },
   task_status: { summary: "show a task and its tabs", class: "read" },
+  task_result: { summary: "show an agent's last message", class: "read" },
   task_log: { summary: "show what a tab's terminal shows", class: "read" },
   task_diff: { summary: "show what a task changed", class: "read" },
   task_commits: { summary: "list the commits of a task", class: "read" },
@@ -1139,6 +1223,7 @@ export const verbs: { readonly [K in VerbName]: { readonly summary: string; read
   task_rename: { summary: "rename a task", class: "write" },
   task_archive: { summary: "archive a task, keeping all its work", class: "destructive" },
   task_restore: { summary: "bring an archived task back", class: "write" },
+  task_apply: { summary: "land a task's work in the project's checkout, or take that back", class: "destructive" },
   task_open: { summary: "bring the window to the front", class: "write" },
   cage_edit: { summary: "change a task's cage", class: "write" },
   tab_outside: { summary: "open a tab outside a task's cage", class: "write" },
@@ -1214,7 +1299,9 @@ export type RefusalCode =
   /** the disk refused: full, read-only or damaged; nothing was done */
   | "storage_failed"
   /** the app runs without a window */
-  | "no_window";
+  | "no_window"
+  /** something must be looked at first, and confirmed */
+  | "unconfirmed";
 
 /** The typed "no": what was refused, by which rule, and what to do next. */
 export interface Refusal {
