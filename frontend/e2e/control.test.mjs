@@ -221,6 +221,20 @@ test("commits are listed with the changes", async () => {
   await page.getByRole("list", { name: "Commits" }).getByText("say more 🚀").waitFor();
 });
 
+test("a task's work lands in the project's checkout after it was shown, and is taken back", async () => {
+  await act("apply to the project");
+  const dialog = page.getByRole("dialog", { name: /^Apply victim/ });
+  await until("what would land", async () => /1 file changes/.test(await dialog.innerText()));
+  assert.ok(!existsSync(join(rig.repo, "more.txt")), "it landed before it was agreed to");
+  await dialog.getByRole("button", { name: "Apply 1 file" }).click();
+  await until("it landed", () => existsSync(join(rig.repo, "more.txt")));
+  await until("the dialog is gone", async () => (await dialog.count()) === 0);
+  await act("take the last landing back");
+  await page.getByRole("dialog").getByRole("button", { name: "Take it back" }).click();
+  await until("it is taken back", () => !existsSync(join(rig.repo, "more.txt")));
+  await until("no dialog", async () => (await page.getByRole("dialog").count()) === 0);
+});
+
 test("a new task's effective capability is said before it is made, and a wish that cannot be is refused there", async () => {
   await page.keyboard.press("Control+Shift+N");
   const dialog = page.getByRole("dialog", { name: "New task" });

@@ -90,6 +90,7 @@ const views = [
     });
     await page.held;
   } },
+  { name: "apply", show: async (page) => { await act(page, "apply to the project"); await page.getByText(/files? changes?$/).waitFor(); } },
   { name: "rename", show: (page) => act(page, "rename task"), picture: false },
   { name: "restore", show: async (page) => { await act(page, "restore an archived"); await page.getByText("Nothing is archived").waitFor(); }, picture: false },
   { name: "menu", show: (page) => page.getByRole("button", { name: "New tab" }).first().click(), picture: false },

@@ -12,6 +12,7 @@ export type Dialog =
   | { kind: "rename"; task: string }
   | { kind: "cage"; task: string }
   | { kind: "outside"; task: string }
+  | { kind: "apply"; task: string; undo: boolean }
   | { kind: "client"; client: string; act: "add" | "remove" | "show" }
   | { kind: "close-tab"; task: string; tab: string }
   | { kind: "remove-project"; project: string }

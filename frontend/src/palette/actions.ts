@@ -191,6 +191,8 @@ export const actions: readonly Action[] = [
   { id: "review", title: "Review changes", icon: "file", keys: "", needsTask: true, run: onTask((task) => { view.showPanel("changes"); showReview(task); }) },
   { id: "changes", title: "Show changes", icon: "file", keys: "Ctrl+Shift+G", run: () => view.togglePanel("changes") },
   { id: "calls", title: "Show calls", icon: "broadcast", keys: "Ctrl+Shift+X", run: () => view.togglePanel("control") },
+  { id: "apply", title: "Apply to the project…", icon: "arrow", keys: "", needsTask: true, run: onTask((task) => void (view.dialog = { kind: "apply", task, undo: false })) },
+  { id: "unapply", title: "Take the last landing back…", icon: "arrowl", keys: "", needsTask: true, run: onTask((task) => void (view.dialog = { kind: "apply", task, undo: true })) },
   { id: "cage", title: "Change the cage…", icon: "c-enforce", keys: "", needsTask: true, run: onTask((task) => void (view.dialog = { kind: "cage", task })) },
   { id: "outside", title: "Open a tab outside the cage…", icon: "c-off", keys: "", needsTask: true, run: onTask(outside) },
   { id: "rename", title: "Rename task…", icon: "pencil", keys: "", needsTask: true, run: onTask((task) => void (view.dialog = { kind: "rename", task })) },
