@@ -20,7 +20,7 @@ var builtCases = map[string]bool{
 	"scope": true, "sight": true, "projects": true, "child": true, "tabs": true, "base": true, "limit": true, "narrowed": true,
 	"queue": true, "ceiling": true, "budget": true,
 	"wall-read": true, "wall-write": true, "wall-data": true, "wall-processes": true, "wall-ports": true, "egress": true,
-	"hooks": true, "view": true, "hold": true, "answer": true, "elicit": true, "first": true, "chain": true, "revoked": true, "stop": true,
+	"hooks": true, "landing": true, "view": true, "hold": true, "answer": true, "elicit": true, "first": true, "chain": true, "revoked": true, "stop": true,
 }
 
 // testsOf returns the names of the tests of a package, read from its sources.
@@ -142,7 +142,6 @@ var pendingDetours = map[string][]string{
 	"broadcast":                               {"task_broadcast"},
 	"a text that is sent again and again":     {"task_repeat", "repeat_add"},
 	"a library of prompts":                    {"prompts", "prompt_list", "prompt_add"},
-	"applying a task's work elsewhere":        {"task_apply"},
 	"commands of a repository's own settings": {"trust_answer", "repo_trust"},
 }
 

@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"termic/registry/refusal"
 )
 
 // wallCases are the walls of each cage mode, one a row, seen from a shell inside.
@@ -91,6 +93,9 @@ func (b *built) wall(line, want string, errors ...string) {
 	}
 }
 
+// wordOf returns the word that a refusal gave, for who has seen what it names.
+func wordOf(no *refusal.Refusal) string { return no.Remedy[strings.LastIndex(no.Remedy, " ")+1:] }
+
 // gitCases are about what runs when the app works with git.
 var gitCases = []boundaryCase{
 	{"hooks", func(b *built) {
@@ -110,6 +115,19 @@ var gitCases = []boundaryCase{
 		if err := os.Remove(hook); err != nil {
 			b.t.Fatal(err)
 		}
+	}},
+	{"landing", func(b *built) {
+		b.cagedShell("landed", "")
+		b.inside("landed", "echo 'touch owned' > .envrc; echo x > plain-work.txt; git add -A; git commit -qm work")
+		no := b.refused(refusal.Unconfirmed, "task_apply", `{"task":"landed"}`)
+		if !strings.Contains(no.Reason, ".envrc") || strings.Contains(no.Reason, "plain-work") {
+			b.t.Errorf("%+v", no)
+		}
+		b.has("plain-work.txt", "")
+		b.refused(refusal.Unconfirmed, "task_new", `{"name":"uncaged","agent":"shell","project":"demo","base":"termic/landed"}`)
+		b.must("task_apply", `{"task":"landed","confirm":%q}`, wordOf(no))
+		b.has("plain-work.txt", "x\n")
+		b.must("task_apply", `{"task":"landed","undo":true}`)
 	}},
 	{"view", func(b *built) {
 		made := b.cagedShell("planter", "")

@@ -67,6 +67,8 @@ type Tasks struct {
 
 	mu    sync.RWMutex
 	tasks map[ident.Task]*task
+	// landing is held while work lands or is taken back. Taken after life.
+	landing sync.Mutex
 	// following are the goroutines that follow the git of cages.
 	following sync.WaitGroup
 	plugins   string // directory with our plugin for agents that have no hooks
@@ -127,6 +129,9 @@ func Open(ctx context.Context, tools Tools) (*Tasks, error) {
 		if err := s.restoreLayout(t); err != nil {
 			tools.Log.Error("tabs not restored", "task", id, "cause", err)
 		}
+	}
+	if err := s.recoverLandings(ctx); err != nil {
+		return nil, fmt.Errorf("open tasks: %w", err)
 	}
 	return s, nil
 }
