@@ -30,6 +30,7 @@ func codex() Definition {
 			"-c", `mcp_servers.termic.default_tools_approval_mode="approve"`, // the control plane decides itself
 		}},
 		Version: []string{"--version"},
+		Box:     box(`^› $`, ""),
 		Settle: settle.Rules{
 			Titles: settle.Titles{
 				Working: settle.MustPatterns(`^[\x{2801}-\x{28FF}]`), // a braille spinner at 10 Hz

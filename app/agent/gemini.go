@@ -28,6 +28,7 @@ func gemini() Definition {
 		},
 		MCP:     MCP{Older: true}, // only in a settings file: agentstate writes it in a cage
 		Version: []string{"--version"},
+		Box:     box(`^ > $`, `^▄`),
 		Settle: settle.Rules{
 			Titles: settle.Titles{
 				Working: settle.MustPatterns(`^✦`),

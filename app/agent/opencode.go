@@ -26,6 +26,7 @@ func opencode() Definition {
 			"OPENCODE_CONFIG_CONTENT": `{"mcp":{"termic":{"type":"remote","url":"{url}","enabled":true,"oauth":false,"headers":{"Authorization":"Bearer {env:TERMIC_MCP_TOKEN}"}}}}`,
 		}},
 		Version: []string{"--version"},
+		Box:     box(`^ *┃  $`, `^ *┃ *$`), // its second line looks the same: the first is below a blank one
 		Settle: settle.Rules{
 			Titles: settle.Titles{Ready: settle.MustPatterns(`^OpenCode`, `^OC \| `)},
 			Quiet:  settle.Duration(2 * time.Second),

@@ -49,7 +49,6 @@ func (t *Tab) run() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.exit = status
-	t.queue = nil
 	t.observe(settle.Observation{Kind: settle.KindExited})
 	t.broadcast()
 	for w := range t.watchers {
@@ -62,6 +61,7 @@ func (t *Tab) take(p []byte) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.output += uint64(len(p))
+	t.printed = time.Now()
 	t.observe(settle.Observation{Kind: settle.KindOutput, Bytes: len(p)})
 	t.screen.Write(p)
 	t.look()
