@@ -158,6 +158,7 @@ func open(ctx context.Context, s *store.Store, log *audit.Log, o Options) (*app,
 		return nil, err
 	}
 	a.holds = hold.New(policy, 0)
+	a.holds.Confirms = outside.Elicits
 	a.router.HoldWith(a.holds)
 	services := handlers.Services{
 		Projects: projects, Tasks: a.tasks, Agents: known, Settings: set, Endpoint: a.endpoint, Streams: a.streams, Clients: outside, Environment: environment, Window: a.window,

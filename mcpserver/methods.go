@@ -109,9 +109,16 @@ func (s *Server) serveMethod(ctx context.Context, caller registry.Caller, reques
 		return s.encode(listResult{s.cached(), tools})
 	case methodCall:
 		caller.Says = request.says()
-		result, failure := s.call(ctx, caller, request.params)
+		dialog, failure := request.dialog()
 		if failure != nil {
 			return nil, failure
+		}
+		result, failure := s.call(registry.WithDialog(ctx, dialog), caller, request.params)
+		if failure != nil {
+			return nil, failure
+		}
+		if dialog.Asks != nil {
+			return s.ask(dialog.Asks)
 		}
 		if !result.IsError {
 			return s.appendDone(nil, result.Structured), nil
@@ -218,7 +225,7 @@ func refused(no *refusal.Refusal) callResult {
 	return result
 }
 
-// complete is the resultType of every result of ours: none asks its client for more.
+// complete is the resultType of every result of ours that asks its client for nothing more (elicit.go).
 const complete = "complete"
 
 func (s *Server) serverInfo() serverInfo {

@@ -111,7 +111,7 @@ func (s Services) wanted(subject registry.Subject, in verbs.TaskNewIn) (task.New
 	p, _ := s.Projects.Get(subject.Project)
 	want := task.New{
 		Name: in.Name, Project: subject.Project, Base: in.Base, Agent: in.Agent, Live: in.Live, Bypass: in.Bypass, Prompt: in.Prompt,
-		Projects: subject.Projects, Mode: capability.Off,
+		Projects: subject.Projects, Mode: capability.Off, Confirm: in.Confirm,
 	}
 	seeded := !in.Live && p.Defaults.Mode.Valid()
 	if seeded {

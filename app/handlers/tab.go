@@ -5,7 +5,9 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
+	"unicode/utf8"
 
 	"termic/app/prompt"
 	"termic/app/settle"
@@ -26,6 +28,7 @@ func (s Services) bindTabs(r *registry.Router) {
 	bind(r, verbs.TaskSend, s.taskSend)
 	bind(r, verbs.TaskWait, s.taskWait)
 	bind(r, verbs.TaskLog, s.taskLog)
+	bind(r, verbs.TaskResult, s.taskResult)
 	bind(r, verbs.TaskTab, s.taskTab)
 	bind(r, verbs.TabOutside, s.tabOutside)
 	bind(r, verbs.TaskTabClose, s.taskTabClose)
@@ -132,6 +135,25 @@ func whyNot(err error) string {
 	return "it was not delivered"
 }
 
+// defaultBytes is how much of a message is shown unless the caller says otherwise; the schema says so too.
+const defaultBytes = 64 << 10
+
+func (s Services) taskResult(_ context.Context, call registry.Call, in verbs.TaskResultIn) (verbs.TaskResultOut, error) {
+	result, err := s.Tasks.Result(call.Subject.Task, call.Subject.Tab)
+	if err != nil {
+		return verbs.TaskResultOut{}, err
+	}
+	out := verbs.TaskResultOut{Tab: string(call.Subject.Tab), Session: result.Session, Text: strings.ToValidUTF8(result.Text, "\uFFFD")}
+	limit := cmp.Or(in.Bytes, defaultBytes)
+	if len(out.Text) > limit {
+		for limit > 0 && !utf8.RuneStart(out.Text[limit]) {
+			limit--
+		}
+		out.Text, out.Truncated = out.Text[:limit], true
+	}
+	return out, nil
+}
+
 // defaultLines is how much a log shows unless the caller says otherwise; the schema says so too.
 const defaultLines = 200
 
@@ -154,7 +176,7 @@ func (s Services) taskTab(ctx context.Context, call registry.Call, in verbs.Task
 		return verbs.TabOut{}, err
 	}
 	open, _, err := s.Tasks.OpenTab(ctx, call.Subject.Task, task.NewTab{
-		Agent: cmp.Or(in.Agent, "shell"), Name: in.Name, Opener: call.Caller.Task, Prompt: text, Sender: senderOf(call), Still: call.Still,
+		Agent: cmp.Or(in.Agent, "shell"), Name: in.Name, Fresh: in.Fresh, Opener: call.Caller.Task, Prompt: text, Sender: senderOf(call), Still: call.Still,
 	})
 	if err != nil {
 		return verbs.TabOut{}, err

@@ -23,6 +23,7 @@ func (s Services) bindTasks(r *registry.Router) {
 	bind(r, verbs.TaskArchive, s.taskArchive)
 	bind(r, verbs.TaskRestore, s.taskRestore)
 	bind(r, verbs.TaskDiff, s.taskDiff)
+	bind(r, verbs.TaskApply, s.taskApply)
 }
 
 func (s Services) taskNew(ctx context.Context, call registry.Call, in verbs.TaskNewIn) (verbs.TaskNewOut, error) {
@@ -206,6 +207,7 @@ func (s Services) taskFor(call registry.Call, record task.Record) verbs.Task {
 	tabs := slices.DeleteFunc(s.Tasks.Tabs(record.ID), func(t *tab.Tab) bool { return t.Info().Outside })
 	out := s.render(record, tabs)
 	if !seesCage(call, record) {
+		out.FromCage = false
 		out.Path, out.Trouble, out.Projects, out.Hosts, out.Read, out.Write, out.Env = "", "", nil, nil, nil, nil, nil
 	}
 	return out
@@ -223,7 +225,7 @@ func (s Services) render(record task.Record, tabs []*tab.Tab) verbs.Task {
 		Branch: record.Branch, Base: string(record.Base), Path: record.Dir, Agent: record.Agent,
 		Cage: record.Mode.String(), MCP: record.MCP, Bypass: record.Bypass, Live: !record.OwnCheckout, Archived: record.Stage == task.Archived,
 		Hosts: record.Hosts.Items(), Read: record.Read.Items(), Write: record.Write.Items(), Env: record.Env.Items(),
-		State: "none", Signal: "none", Trouble: record.Trouble, Creator: string(record.Creator),
+		FromCage: record.FromCage(), State: "none", Signal: "none", Trouble: record.Trouble, Creator: string(record.Creator),
 		Created: record.Created.Format(time.RFC3339), Tabs: []verbs.Tab{},
 	}
 	if note := s.Tasks.GitNote(record.ID); out.Trouble == "" {

@@ -56,6 +56,9 @@ type waiting struct {
 type Holds struct {
 	policy *Policy
 	wait   time.Duration
+	// Confirms tells of an outside client, by name, whether its person is asked through it; nil: none is. Set it
+	// before the first call.
+	Confirms func(name string) bool
 
 	mu      sync.Mutex
 	waiting map[string]*waiting
@@ -78,6 +81,11 @@ func (h *Holds) Policy(call registry.Call, verb *registry.Verb) (ask bool, no *r
 		return true, nil
 	}
 	return false, refusal.New(refusal.NotPermitted, "the person has denied you this verb", "ask the person")
+}
+
+// Elicits implements registry.Holder.
+func (h *Holds) Elicits(call registry.Call) bool {
+	return h.Confirms != nil && isClient(call.Caller) && h.Confirms(call.Caller.Name)
 }
 
 // Ask implements registry.Holder.

@@ -1,8 +1,6 @@
 package tab
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"regexp"
 	"strings"
 	"time"
@@ -134,35 +132,4 @@ func (t *Tab) sightOf(tail string) sight {
 // shows tells whether a text that was not there before is there now.
 func (now sight) shows(before sight) bool {
 	return now.tails > before.tails || now.tokens > before.tokens
-}
-
-// digest is how a hook names a prompt.
-func digest(text string) string {
-	sum := sha256.Sum256([]byte(text))
-	return hex.EncodeToString(sum[:])
-}
-
-// Prompted notes that the agent itself reported that it took a prompt: the SHA-256 of its text, in hexadecimal, and its length in bytes.
-// It is the agent's claim, and counts as a sign that a text which was typed just now arrived; it opens nothing.
-func (t *Tab) Prompted(sha string, length int) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.took = claimed{sha, length}
-	t.broadcast()
-}
-
-// claimed is a prompt that the agent says it took.
-type claimed struct {
-	sha    string
-	length int
-}
-
-// is tells whether the claim is about a text. Agents leave blanks at both ends away.
-func (c claimed) is(clean string) bool {
-	for _, text := range []string{clean, strings.TrimSpace(clean)} {
-		if c.length == len(text) && c.sha == digest(text) {
-			return true
-		}
-	}
-	return false
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"termic/app/agent"
+	"termic/app/hook"
 	"termic/app/settle"
 	"termic/registry/ident"
 )
@@ -166,7 +167,7 @@ func (t *Tab) type1(clean string) (seq uint64, seen sight, err error) {
 	t.seq++
 	seq = t.seq
 	t.begun()
-	t.took = claimed{}
+	t.reports = t.hooks.Prompt().Number
 	bracketed := t.bracketed()
 	before := t.sightOf(tail)
 	t.mu.Unlock()
@@ -297,8 +298,10 @@ func (t *Tab) awaitTaken(clean string, seq uint64, before sight) string {
 // two signs together: the text has left the box, and the agent works by a signal of its own, or has already settled on this delivery.
 // A shell has no pickers: there it is enough that the line is not the cursor's any more.
 func (t *Tab) taken(clean string, seq uint64, before, now sight) string {
-	if t.took.is(clean) {
-		return "report"
+	if p := t.hooks.Prompt(); p.Number > t.reports {
+		if sha, length := hook.Digest(clean); p.Digest == sha && p.Length == length {
+			return "report"
+		}
 	}
 	if !t.left(before, now) {
 		return ""

@@ -34,8 +34,10 @@ type New struct {
 	Env      capability.Names
 	Live     bool
 	// Bypass is as in Record.
-	Bypass  bool
-	Prompt  string
+	Bypass bool
+	Prompt string
+	// Confirm is MustBeSeenError.Confirm: the person has seen what a base from a cage brings.
+	Confirm string
 	Sender  tab.Sender // of the prompt
 	Creator ident.Task
 	// Scoped tells that Creator's agents hold a scoped token: the task gets a name in Creator's namespace, starts
@@ -214,6 +216,9 @@ func (s *Tasks) forget(t *task) {
 	if err != nil {
 		s.Log.Error("record of a failed task not removed", "task", t.record.ID, "cause", err)
 	}
+	if file, err := sessions.File(string(t.record.ID)); err == nil {
+		_ = file.Remove(s.Store) // it is of no use to anyone
+	}
 	if err := s.State.Remove(t.record.ID); err != nil {
 		s.Log.Error("state of a failed task's agents not removed", "task", t.record.ID, "cause", err)
 	}
@@ -233,6 +238,9 @@ func (s *Tasks) prepare(ctx context.Context, repo *git.Repo, t *task, want New) 
 	}
 	base, err := s.base(ctx, repo, t.record, want.Base)
 	if err != nil {
+		return Record{}, err
+	}
+	if err := s.admitBase(ctx, repo, t.record, base, want.Confirm); err != nil {
 		return Record{}, err
 	}
 	project, ok := s.Projects.Get(want.Project)

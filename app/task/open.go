@@ -26,6 +26,8 @@ type NewTab struct {
 	Agent, Name string
 	// Opener is the task whose token asks for it.
 	Opener ident.Task
+	// Fresh begins a new conversation; else an earlier tab of the name goes on with the one that it had with the agent.
+	Fresh  bool
 	Prompt string
 	Sender tab.Sender // of the prompt
 	// Still is asked, with the task's life locked, whether it may be opened as things are then, and before a prompt is typed.
@@ -34,7 +36,7 @@ type NewTab struct {
 
 // OpenTab opens another terminal in a task. delivered tells that its prompt was handed over at its start; without that a prompt waits.
 func (s *Tasks) OpenTab(ctx context.Context, id ident.Task, want NewTab) (opened *tab.Tab, delivered bool, err error) {
-	return s.openWish(ctx, id, want.Agent, tabWish{name: want.Name, opener: want.Opener, prompt: want.Prompt, sender: want.Sender, still: want.Still})
+	return s.openWish(ctx, id, want.Agent, tabWish{name: want.Name, fresh: want.Fresh, opener: want.Opener, prompt: want.Prompt, sender: want.Sender, still: want.Still})
 }
 
 // openWish opens a tab.
@@ -65,6 +67,7 @@ type tabWish struct {
 	opener ident.Task
 	prompt string
 	sender tab.Sender   // of the prompt
+	fresh  bool         // begins a new conversation where there is one to go on with
 	still  func() error // as in tab.Send, for the prompt
 	// outside opens it beside the task's cage. Only OpenOutside asks for it.
 	outside bool
@@ -84,10 +87,12 @@ func (s *Tasks) openTab(ctx context.Context, t *task, definition agent.Definitio
 	if err != nil {
 		return nil, false, err
 	}
-	argv, extra, passed, err := definition.Launch(agent.LaunchOptions{
-		Program: program, Prompt: want.prompt, Dir: t.record.Dir, Caged: place.start != nil, Bypass: t.record.Bypass && !want.outside,
-		MCPURL: place.url, OlderMCP: s.Settings.Bool(settings.MCPOlder),
-	})
+	session, resume := s.sessionFor(t.record, name, definition, want)
+	launch := agent.LaunchOptions{
+		Program: program, Session: session, Resume: resume, Prompt: want.prompt, Dir: t.record.Dir, Caged: place.start != nil, Bypass: t.record.Bypass && !want.outside,
+		MCPURL: place.url, OlderMCP: s.Settings.Bool(settings.MCPOlder), Hook: place.hook, Plugins: place.plugins,
+	}
+	argv, extra, passed, err := definition.Launch(launch)
 	if err != nil {
 		return nil, false, fmt.Errorf("start agent %s: %w", definition.ID, err)
 	}
@@ -99,7 +104,8 @@ func (s *Tasks) openTab(ctx context.Context, t *task, definition agent.Definitio
 	opened, err := tab.Open(tab.Spec{
 		ID: tabID, Queue: queue, Keep: s.keepQueue(tabID), Task: t.record.ID, Name: name, Agent: definition,
 		Argv: argv, Env: append(place.env, extra...), Dir: t.record.Dir, Size: firstSize, Start: place.start,
-		Scrollback: s.Settings.Int(settings.Scrollback), Prompted: passed, Before: before,
+		Scrollback: s.Settings.Int(settings.Scrollback), Prompted: passed, Hooks: definition.Reports(launch),
+		Conversation: session, Resumed: resume, Before: before,
 		Opener: want.opener, Outside: want.outside, Changed: s.Changed,
 	}, s.Log.Warn)
 	if err != nil {
@@ -169,6 +175,7 @@ func (s *Tasks) CloseTab(id ident.Task, which ident.Tab, still func() error) err
 	if err != nil {
 		return err
 	}
+	s.noteSessions(id)
 	err = open.Close()
 	s.loseQueue(id, open, "the tab was closed")
 	s.mu.Lock()
@@ -180,6 +187,7 @@ func (s *Tasks) CloseTab(id ident.Task, which ident.Tab, still func() error) err
 
 // closeTabs ends all tabs of a task whose life is locked.
 func (s *Tasks) closeTabs(t *task) {
+	s.noteSessions(t.record.ID)
 	for _, open := range s.Tabs(t.record.ID) {
 		if err := open.Close(); err != nil {
 			s.Log.Error("tab not closed", "task", t.record.ID, "cause", err)

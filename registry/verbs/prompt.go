@@ -23,7 +23,7 @@ type PromptsIn struct {
 type PromptsOut struct {
 	Prompts []Prompt `json:"prompts" jsonschema:"the prompts that there are, or the one that was asked for"`
 	Text    string   `json:"text,omitempty" jsonschema:"the text of the one that was asked for" cli:"text"`
-	Faults  []string `json:"faults,omitempty" jsonschema:"files that are no prompts, and why" cli:"text"`
+	Faults  []string `json:"faults,omitempty" jsonschema:"files that are no prompts, and why"`
 }
 
 var Prompts = registry.Define[PromptsIn, PromptsOut](registry.Verb{

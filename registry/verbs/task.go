@@ -27,6 +27,7 @@ type Task struct {
 	Archived    bool     `json:"archived" jsonschema:"archived: no checkout, no tabs, can be restored"`
 	State       string   `json:"state" enum:"none,starting,working,waiting,done,idle,exited,unknown" jsonschema:"state of its first agent tab, or of its first tab; none without tabs" cli:"col"`
 	Signal      string   `json:"signal" enum:"none,hook,osc,process,title,screen,quiet" jsonschema:"what the state is known by; title, screen and quiet are guesses"`
+	FromCage    bool     `json:"from_cage,omitzero" jsonschema:"holds work that a cage may have written and that has not landed: landing it shows first what in it programs obey" cli:"hide"`
 	Trouble     string   `json:"trouble,omitempty" jsonschema:"what is wrong with the task or its git, in words"`
 	Creator     string   `json:"creator,omitempty" jsonschema:"id of the task whose agent created it"`
 	Created     string   `json:"created" jsonschema:"when it was created (RFC 3339)"`
@@ -50,6 +51,7 @@ type TaskNewIn struct {
 	PromptID string   `json:"promptId,omitempty" max:"64" jsonschema:"saved prompt to begin with, above the prompt if there is one (see prompts)"`
 	Bypass   bool     `json:"bypass,omitempty" jsonschema:"start the agent with its own permission questions off although no cage holds it; only the person may. In a cage they are off anyway"`
 	Live     bool     `json:"live,omitempty" jsonschema:"work in the project's own checkout; only the person may"`
+	Confirm  string   `json:"confirm,omitempty" max:"64" jsonschema:"the word that a refusal gave: you have seen what a base from another task's cage brings"`
 	Key      string   `json:"key,omitempty" max:"128" jsonschema:"repeating the call with the same key and arguments within ten minutes returns the first outcome"`
 }
 
@@ -90,7 +92,7 @@ var TaskNew = registry.Define[TaskNewIn, TaskNewOut](registry.Verb{
 	Audience:  registry.Everyone,
 	Reach:     registry.ReachCreate,
 	OpenWorld: true,
-	Refusals:  []refusal.Code{refusal.NotFound, refusal.Conflict, refusal.Unsupported, refusal.Ambiguous},
+	Refusals:  []refusal.Code{refusal.NotFound, refusal.Conflict, refusal.Unsupported, refusal.Ambiguous, refusal.Unconfirmed},
 	CLI: registry.Command{
 		Path: "new", Then: "task_wait",
 		Example: `new fix-login --project shop --agent claude -p "fix the login test" --wait`,
