@@ -156,7 +156,8 @@ func (r *Router) dispatch(ctx context.Context, caller Caller, request ident.Requ
 		r.deny(ctx, event, no, decision.Rule, decision.Why)
 		return nil, no
 	}
-	call := Call{Caller: caller, Subject: decision.Subject, Request: request, Ended: decision.Ended, Still: r.still(event, decision)}
+	call := Call{Caller: caller, Subject: decision.Subject, Request: request, Ended: decision.Ended, Still: r.still(event, decision),
+		Later: Later{Caller: caller, Request: request, Arguments: event.Arguments}}
 	return r.repeats.do(ctx, caller, verb, in, func() (json.RawMessage, *refusal.Refusal, bool) {
 		given, no := r.hold(ctx, call, verb, event, in)
 		if no != nil {

@@ -10,6 +10,7 @@ import (
 	"termic/app/agent"
 	"termic/app/git"
 	"termic/app/gitview"
+	"termic/app/prompt"
 	"termic/app/store"
 	"termic/app/tab"
 	"termic/registry/refusal"
@@ -56,6 +57,8 @@ var explained = []struct {
 	{tab.ErrQueueFull, refusal.Busy, "too many texts wait in this tab", "wait until it has settled"},
 	{tab.ErrTooLong, refusal.BadInput, "the text is longer than this agent takes", "put it into a file and send its path"},
 	{tab.ErrEmpty, refusal.BadInput, "nothing is left of the text without its control characters", "send some text"},
+	{tab.ErrNoText, refusal.NotFound, "no such text waits; it may have been delivered meanwhile", "see: termic queue"},
+	{prompt.ErrUnknown, refusal.NotFound, "no such prompt", "see: termic prompts"},
 	{tab.ErrNotDelivered, refusal.NotDelivered, "the text did not reach the agent's prompt, and was not submitted", "look at its terminal: termic attach"},
 	{agent.ErrUnknown, refusal.NotFound, "no such agent", "see: termic agents"},
 	{agent.ErrBuiltin, refusal.Conflict, "that agent comes with termic", "choose another id"},

@@ -33,7 +33,10 @@ func (s Services) taskNew(ctx context.Context, call registry.Call, in verbs.Task
 	if err != nil {
 		return verbs.TaskNewOut{}, err
 	}
-	want.Creator, want.Still = call.Caller.Task, call.Still
+	want.Creator, want.Still, want.Sender = call.Caller.Task, call.Still, senderOf(call)
+	if want.Prompt, err = s.compose(call, in.PromptID, in.Prompt); err != nil {
+		return verbs.TaskNewOut{}, err
+	}
 	record, delivered, err := s.Tasks.Create(ctx, want)
 	if err != nil {
 		return verbs.TaskNewOut{}, err
@@ -41,8 +44,8 @@ func (s Services) taskNew(ctx context.Context, call registry.Call, in verbs.Task
 	out := verbs.TaskNewOut{Task: s.taskFor(call, record), Delivery: "none"}
 	switch {
 	case delivered:
-		out.Delivery = "delivered"
-	case in.Prompt != "":
+		out.Delivery = "submitted"
+	case want.Prompt != "":
 		out.Delivery = "queued"
 	}
 	return out, nil

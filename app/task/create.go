@@ -13,6 +13,7 @@ import (
 	"termic/app/git"
 	"termic/app/settings"
 	"termic/app/store"
+	"termic/app/tab"
 	"termic/registry/ident"
 	"termic/registry/refusal"
 	"termic/sandbox/capability"
@@ -37,6 +38,7 @@ type New struct {
 	Prompt string
 	// Confirm is MustBeSeenError.Confirm: the person has seen what a base from a cage brings.
 	Confirm string
+	Sender  tab.Sender // of the prompt
 	Creator ident.Task
 	// Scoped tells that Creator's agents hold a scoped token: the task gets a name in Creator's namespace, starts
 	// from what Creator may see, and counts against its budget.
@@ -86,7 +88,7 @@ func (s *Tasks) Create(ctx context.Context, want New) (record Record, delivered 
 	if record, err = s.save(t, func(r *Record) { r.Stage = Live }); err != nil {
 		return Record{}, false, undo(err)
 	}
-	_, delivered, err = s.openTab(ctx, t, definition, tabWish{opener: want.Creator, prompt: want.Prompt, still: want.Still})
+	_, delivered, err = s.openTab(ctx, t, definition, tabWish{opener: want.Creator, prompt: want.Prompt, sender: want.Sender, still: want.Still})
 	if err != nil {
 		s.end(t)
 		return Record{}, false, undo(err)

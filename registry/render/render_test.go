@@ -19,7 +19,7 @@ type ticket struct {
 }
 
 type waited struct {
-	Outcome string `json:"outcome" enum:"done,timed_out" jsonschema:"how it ended"`
+	Outcome string `json:"outcome" enum:"done,timeout" jsonschema:"how it ended"`
 }
 
 // define returns a verb of those types that is right in everything that this package does not check.

@@ -48,6 +48,7 @@ type TaskNewIn struct {
 	Write    []string `json:"write,omitempty" max:"256" jsonschema:"paths that a cage lets be written" cli:"flag=write,abs"`
 	Env      []string `json:"env,omitempty" max:"64" jsonschema:"variables of the person's environment that a cage passes" cli:"flag=env"`
 	Prompt   string   `json:"prompt,omitempty" max:"1048576" jsonschema:"first prompt for the agent, delivered when it is ready" cli:"short=p,stdin"`
+	PromptID string   `json:"promptId,omitempty" max:"64" jsonschema:"saved prompt to begin with, above the prompt if there is one (see prompts)"`
 	Bypass   bool     `json:"bypass,omitempty" jsonschema:"start the agent with its own permission questions off although no cage holds it; only the person may. In a cage they are off anyway"`
 	Live     bool     `json:"live,omitempty" jsonschema:"work in the project's own checkout; only the person may"`
 	Confirm  string   `json:"confirm,omitempty" max:"64" jsonschema:"the word that a refusal gave: you have seen what a base from another task's cage brings"`
@@ -79,7 +80,7 @@ type TaskOut struct {
 // TaskNewOut is the result of task_new.
 type TaskNewOut struct {
 	Task     Task   `json:"task" jsonschema:"the new task"`
-	Delivery string `json:"delivery" enum:"none,queued,delivered" jsonschema:"what became of the prompt: none given, queued until the agent is ready, or handed over at its start"`
+	Delivery string `json:"delivery" enum:"none,queued,submitted" jsonschema:"what became of the prompt: none given, queued until the agent is ready, or submitted with its start"`
 }
 
 var TaskNew = registry.Define[TaskNewIn, TaskNewOut](registry.Verb{

@@ -24,9 +24,10 @@ import "termic/registry"
 func All() []*registry.Verb {
 	return []*registry.Verb{
 		TaskNew.Verb(), TaskSend.Verb(), TaskWait.Verb(), TaskStatus.Verb(), TaskResult.Verb(), TaskLog.Verb(), TaskDiff.Verb(), TaskCommits.Verb(),
-		TaskTab.Verb(), TaskTabClose.Verb(), TaskAgents.Verb(),
+		TaskTab.Verb(), TaskTabClose.Verb(), TaskBroadcast.Verb(), TaskAgents.Verb(), Prompts.Verb(),
 		TaskList.Verb(), TaskAttach.Verb(), TaskRename.Verb(), TaskArchive.Verb(), TaskRestore.Verb(), TaskApply.Verb(), TaskOpen.Verb(),
 		CageEdit.Verb(), TabOutside.Verb(),
+		QueueList.Verb(), QueueEdit.Verb(), QueueCancel.Verb(),
 		ProjectAdd.Verb(), ProjectList.Verb(), ProjectSettings.Verb(), ProjectRemove.Verb(),
 		AgentAdd.Verb(), AgentRemove.Verb(),
 		SettingsGet.Verb(), SettingsSet.Verb(), SettingsList.Verb(),

@@ -28,6 +28,8 @@ export interface TaskNewIn {
   env?: string[];
   /** first prompt for the agent, delivered when it is ready */
   prompt?: string;
+  /** saved prompt to begin with, above the prompt if there is one (see prompts) */
+  promptId?: string;
   /** start the agent with its own permission questions off although no cage holds it; only the person may. In a cage they are off anyway */
   bypass?: boolean;
   /** work in the project's own checkout; only the person may */
@@ -117,17 +119,21 @@ export interface Task {
 export interface TaskNewOut {
   /** the new task */
   task: Task;
-  /** what became of the prompt: none given, queued until the agent is ready, or handed over at its start */
-  delivery: "none" | "queued" | "delivered";
+  /** what became of the prompt: none given, queued until the agent is ready, or submitted with its start */
+  delivery: "none" | "queued" | "submitted";
 }
 
 export interface TaskSendIn {
   /** task: name, project/name, unique prefix, or id */
   task: string;
   /** text to hand to the agent as one prompt; control characters but tab and newline are dropped */
-  text: string;
+  text?: string;
   /** tab: name or id; default: the task's first agent tab, or its first tab */
   tab?: string;
+  /** saved prompt to send, above the text if there is one (see prompts) */
+  promptId?: string;
+  /** how often to send it, each time once the agent has settled; default once */
+  repeat?: number;
   /** repeating the call with the same key and arguments within ten minutes returns the first outcome */
   key?: string;
 }
@@ -137,8 +143,14 @@ export interface TaskSendOut {
   task: string;
   /** id of the tab */
   tab: string;
-  /** delivered: submitted at the agent's prompt; queued: the agent is busy and gets it when it is ready */
-  delivery: "delivered" | "queued";
+  /** id of the text, for task_wait and the queue */
+  text: string;
+  /** submitted: the agent was seen to take it; queued: it waits, and is delivered when the agent is ready; unconfirmed: Enter was pressed and no sign came that it was taken; do not send it again, look */
+  delivery: "submitted" | "queued" | "unconfirmed";
+  /** why it waits: the agent starts, works, asks something, is not understood; the person types, has left a draft in its box; its box is not on its screen; other texts come first */
+  why?: "starting" | "working" | "question" | "unknown" | "typing" | "draft" | "box" | "behind";
+  /** sign by which it was seen to be taken: report (the agent's own of this text), or a signal of work with an empty box */
+  by?: string;
 }
 
 export interface TaskWaitIn {
@@ -146,8 +158,29 @@ export interface TaskWaitIn {
   task: string;
   /** tab: name or id; default: the task's first agent tab, or its first tab */
   tab?: string;
-  /** how long to wait at most, in milliseconds; default 60000; call again when the outcome is timed_out */
+  /** id of a text that task_send returned: the outcome is that text's, whatever was sent after it */
+  text?: string;
+  /** further tabs to wait for, as TASK or TASK:TAB */
+  also?: string[];
+  /** with several tabs, whether one or each of them has to settle; default all */
+  until?: "any" | "all";
+  /** how long to wait at most, in milliseconds; default 60000; call again when the outcome is timeout */
   timeoutMs?: number;
+}
+
+export interface Waited {
+  /** the tab as it was named, or its id */
+  target: string;
+  /** as for one tab; refused: the caller may not wait for it */
+  outcome: "done" | "idle" | "needs_input" | "exited" | "not_delivered" | "timeout" | "refused";
+  /** what the agent is doing now */
+  state?: string;
+  /** what that is known by */
+  signal?: string;
+  /** the signal is a guess, not a report */
+  guess?: boolean;
+  /** why it was not delivered, or the refusal */
+  why?: string;
 }
 
 export interface TaskWaitOut {
@@ -155,14 +188,18 @@ export interface TaskWaitOut {
   task: string;
   /** id of the tab */
   tab: string;
-  /** done: settled after the last text; idle: settled and never given one; needs_input: waits for a person; exited; timed_out: still working */
-  outcome: "done" | "idle" | "needs_input" | "exited" | "timed_out";
+  /** done: settled after the last text; idle: settled and never given one; needs_input: waits for a person; exited; not_delivered: the text did not arrive; timeout: still working */
+  outcome: "done" | "idle" | "needs_input" | "exited" | "not_delivered" | "timeout";
   /** what the agent is doing now */
   state: "starting" | "working" | "waiting" | "done" | "idle" | "exited" | "unknown";
   /** what that is known by */
   signal: "none" | "hook" | "osc" | "process" | "title" | "screen" | "quiet";
   /** the signal is a guess, not a report */
   guess: boolean;
+  /** why the text was not delivered */
+  why?: string;
+  /** with several tabs, how each wait ended; the outcome is then that of the first to settle (any) or of the one that is worst (all) */
+  each?: Waited[];
 }
 
 export interface TaskStatusIn {
@@ -317,6 +354,10 @@ export interface TaskTabIn {
   name?: string;
   /** begin a new conversation; else a tab of a name that was used before goes on with the agent's, where the agent can */
   fresh?: boolean;
+  /** first prompt for the agent, delivered when it is ready */
+  prompt?: string;
+  /** saved prompt to begin with, above the prompt if there is one (see prompts) */
+  promptId?: string;
 }
 
 export interface TabOut {
@@ -332,6 +373,41 @@ export interface TaskTabCloseIn {
 }
 
 export type None = Record<string, never>;
+
+export interface TaskBroadcastIn {
+  /** the tabs to send to, as TASK or TASK:TAB */
+  targets: string[];
+  /** text to hand to each agent as one prompt */
+  text?: string;
+  /** saved prompt to send, above the text if there is one (see prompts) */
+  promptId?: string;
+  /** repeating the call with the same key and arguments within ten minutes returns the first outcome */
+  key?: string;
+}
+
+export interface Broadcast {
+  /** the tab as it was named */
+  target: string;
+  /** id of the task */
+  task?: string;
+  /** id of the tab */
+  tab?: string;
+  /** id of the text there, for task_wait and the queue */
+  text?: string;
+  /** as task_send says; refused: nothing was sent there */
+  delivery: "submitted" | "queued" | "unconfirmed" | "refused";
+  /** why it waits, or the refusal */
+  why?: string;
+  /** code of the refusal */
+  code?: string;
+}
+
+export interface TaskBroadcastOut {
+  /** targets that were not refused */
+  sent: number;
+  /** what became of the text at each target, in the order given */
+  results: Broadcast[];
+}
 
 export interface Agent {
   /** id to give to task_new and task_tab */
@@ -351,6 +427,33 @@ export interface TaskAgentsOut {
   agents: Agent[];
   /** the one that task_new starts unless told otherwise */
   default: string;
+}
+
+export interface PromptsIn {
+  /** show the text of this one */
+  id?: string;
+}
+
+export interface Prompt {
+  /** id to give as promptId */
+  id: string;
+  /** name for people */
+  name: string;
+  /** what it is for */
+  description?: string;
+  /** agents in cages may use it */
+  agents: boolean;
+  /** comes with termic */
+  builtin: boolean;
+}
+
+export interface PromptsOut {
+  /** the prompts that there are, or the one that was asked for */
+  prompts: Prompt[];
+  /** the text of the one that was asked for */
+  text?: string;
+  /** files that are no prompts, and why */
+  faults?: string[];
 }
 
 export interface TaskListIn {
@@ -535,6 +638,83 @@ export interface TabOutsideOut {
   files: ExecutedFile[];
   /** places that could not be looked at; there may be more such files */
   unseen: string[];
+}
+
+export interface QueueListIn {
+  /** task: name, project/name, unique prefix, or id */
+  task: string;
+  /** tab: name or id; default: the task's first agent tab, or its first tab */
+  tab?: string;
+}
+
+export interface QueuedText {
+  /** id of the text */
+  id: string;
+  /** its place in the queue, 0 the next */
+  place: number;
+  /** how often it is still to be delivered */
+  times: number;
+  /** who sent it */
+  from: string;
+  /** id of the task whose token sent it */
+  task?: string;
+  /** when it was sent (RFC 3339) */
+  at: string;
+  /** the text */
+  text: string;
+}
+
+export interface PastText {
+  /** id of the text */
+  id: string;
+  /** what became of it; dropped: its sender may no longer send it */
+  fate: "submitted" | "unconfirmed" | "failed" | "dropped" | "cancelled";
+  /** when (RFC 3339) */
+  at: string;
+  /** the sign by which it was seen to be taken, or what went wrong */
+  why?: string;
+}
+
+export interface QueueListOut {
+  /** id of the tab */
+  tab: string;
+  /** why the next text is not typed now */
+  hold?: "starting" | "working" | "question" | "unknown" | "typing" | "draft" | "box" | "behind" | "exited";
+  /** the texts that wait, the next first */
+  texts: QueuedText[];
+  /** what became of the last texts, the oldest first */
+  past: PastText[];
+}
+
+export interface QueueEditIn {
+  /** task: name, project/name, unique prefix, or id */
+  task: string;
+  /** id of the text that waits */
+  id: string;
+  /** tab: name or id; default: the task's first agent tab, or its first tab */
+  tab?: string;
+  /** new text; it is then sent by who changed it */
+  text?: string;
+  /** new place in the queue, 0 the next */
+  place?: number;
+  /** how often it is to be delivered from now on */
+  times?: number;
+}
+
+export interface QueueCancelIn {
+  /** task: name, project/name, unique prefix, or id */
+  task: string;
+  /** id of the text that waits */
+  id?: string;
+  /** tab: name or id; default: the task's first agent tab, or its first tab */
+  tab?: string;
+  /** all texts that wait in the tab */
+  all?: boolean;
+}
+
+export interface QueueCancelOut {
+  /** how many texts were taken out of the queue */
+  cancelled: number;
 }
 
 export interface ProjectAddIn {
@@ -1123,8 +1303,12 @@ export interface Verbs {
   task_tab: { in: TaskTabIn; out: TabOut };
   /** close a tab and end what runs in it */
   task_tab_close: { in: TaskTabCloseIn; out: None };
+  /** send one prompt to several agents */
+  task_broadcast: { in: TaskBroadcastIn; out: TaskBroadcastOut };
   /** list the agents that a task can run */
   task_agents: { in: None; out: TaskAgentsOut };
+  /** list saved prompts, or show one */
+  prompts: { in: PromptsIn; out: PromptsOut };
   /** list tasks */
   task_list: { in: TaskListIn; out: TaskListOut };
   /** connect this terminal to a tab */
@@ -1143,6 +1327,12 @@ export interface Verbs {
   cage_edit: { in: CageEditIn; out: CageEditOut };
   /** open a tab outside a task's cage */
   tab_outside: { in: TabOutsideIn; out: TabOutsideOut };
+  /** list the texts that wait in a tab */
+  queue_list: { in: QueueListIn; out: QueueListOut };
+  /** change, move or repeat a text that waits */
+  queue_edit: { in: QueueEditIn; out: None };
+  /** take a text out of a tab's queue */
+  queue_cancel: { in: QueueCancelIn; out: QueueCancelOut };
   /** register a git repository as a project */
   project_add: { in: ProjectAddIn; out: ProjectOut };
   /** list projects */
@@ -1217,7 +1407,9 @@ export const verbs: { readonly [K in VerbName]: { readonly summary: string; read
   task_commits: { summary: "list the commits of a task", class: "read" },
   task_tab: { summary: "open another tab in a task", class: "write" },
   task_tab_close: { summary: "close a tab and end what runs in it", class: "write" },
+  task_broadcast: { summary: "send one prompt to several agents", class: "write" },
   task_agents: { summary: "list the agents that a task can run", class: "read" },
+  prompts: { summary: "list saved prompts, or show one", class: "read" },
   task_list: { summary: "list tasks", class: "read" },
   task_attach: { summary: "connect this terminal to a tab", class: "write" },
   task_rename: { summary: "rename a task", class: "write" },
@@ -1227,6 +1419,9 @@ export const verbs: { readonly [K in VerbName]: { readonly summary: string; read
   task_open: { summary: "bring the window to the front", class: "write" },
   cage_edit: { summary: "change a task's cage", class: "write" },
   tab_outside: { summary: "open a tab outside a task's cage", class: "write" },
+  queue_list: { summary: "list the texts that wait in a tab", class: "read" },
+  queue_edit: { summary: "change, move or repeat a text that waits", class: "write" },
+  queue_cancel: { summary: "take a text out of a tab's queue", class: "destructive" },
   project_add: { summary: "register a git repository as a project", class: "write" },
   project_list: { summary: "list projects", class: "read" },
   project_settings: { summary: "show or change what new tasks of a project get", class: "write" },
