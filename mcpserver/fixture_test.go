@@ -3,6 +3,7 @@ package mcpserver
 import (
 	"bufio"
 	"context"
+	"errors"
 	"io"
 	"log/slog"
 	"net"
@@ -251,13 +252,21 @@ func (f *fixture) bind(router *registry.Router) {
 	})
 }
 
+// start serves at port. While nobody listens there the system may give it to another program for a moment, to listen on or to
+// connect from; where many tests run at once that happens.
 func (f *fixture) start(port int) {
 	f.t.Helper()
-	address, err := f.endpoint.Start(f.t.Context(), port)
-	if err != nil {
-		f.t.Fatal(err)
-	}
-	f.address = address
+	f.eventually(func() bool {
+		address, err := f.endpoint.Start(f.t.Context(), port)
+		if port != 0 && errors.Is(err, ErrPortTaken) {
+			return false
+		}
+		if err != nil {
+			f.t.Fatal(err)
+		}
+		f.address = address
+		return true
+	})
 }
 
 func (f *fixture) stop() {

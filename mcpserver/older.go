@@ -26,8 +26,11 @@ func (s *Server) revisions() []string {
 	if s.servesOlder() {
 		return append([]string{Revision}, olderRevisions...)
 	}
-	return []string{Revision}
+	return onlyRevision
 }
+
+// onlyRevision is what is served where older clients are not; nobody changes it.
+var onlyRevision = []string{Revision}
 
 // isOlder tells whether a message is written as before 2026-07-28: nothing of it says otherwise. Some of those clients
 // never send MCP-Protocol-Version (gemini 0.61), so its absence says nothing. initialize is how they begin, whatever else

@@ -22,7 +22,7 @@ type reply struct {
 }
 
 // The values of headers that are on every answer; nobody changes them.
-var noStore, noSniff = []string{"no-store"}, []string{"nosniff"}
+var noStore, noSniff, jsonType = []string{"no-store"}, []string{"nosniff"}, []string{"application/json"}
 
 func newReply(w http.ResponseWriter) *reply {
 	w.Header()["Cache-Control"], w.Header()["X-Content-Type-Options"] = noStore, noSniff
@@ -121,7 +121,8 @@ func (p *reply) sendJSON(status int, body []byte) {
 		p.event(body)
 		return
 	}
-	p.send(status, "application/json", body)
+	p.w.Header()["Content-Type"] = jsonType
+	p.send(status, "", body)
 }
 
 func (p *reply) send(status int, contentType string, body []byte) {

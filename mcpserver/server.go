@@ -104,7 +104,7 @@ func (s *Server) serveKnown(reply *reply, r *http.Request) {
 		reply.tooMany("too many requests at once")
 		return
 	}
-	reply.release = sync.OnceFunc(release)
+	reply.release = release
 	defer reply.release()
 	if r.Method != http.MethodPost {
 		reply.w.Header().Set("Allow", http.MethodPost)

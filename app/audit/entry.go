@@ -96,7 +96,7 @@ func seal(room []byte, e Entry) (line []byte, hash string, err error) {
 		body = appendEvent(append(body, `,"event":`...), short)
 	}
 	if e.Note != nil {
-		note, err := json.Marshal(e.Note)
+		note, err := json.Marshal(*e.Note) // by value, so that no event escapes to the heap beside it
 		if err != nil {
 			return nil, "", fmt.Errorf("encode entry: %w", err)
 		}
