@@ -67,7 +67,7 @@ const views = [
     await page.keyboard.press("Enter");
     await until("what it ends", async () => /Saving ends/.test(await dialog.innerText()));
   } },
-  { name: "outside", show: async (page) => { await act(page, "open a tab outside"); await page.getByText("Makefile").waitFor(); } },
+  { name: "outside", show: async (page) => { await act(page, "open a tab outside"); await page.keyboard.press("Enter"); await page.getByText(".envrc").waitFor(); } },
   { name: "client", show: async (page) => { await act(page, "control plane settings"); await page.getByRole("button", { name: "Register Zed" }).click(); await page.getByRole("dialog").getByLabel(/^Change of/).waitFor(); }, close: async (page) => {
     await page.keyboard.press("Escape");
     await until("no dialog", async () => (await page.locator(".dialog").count()) === 0);
@@ -127,15 +127,16 @@ test("tasks come into every state, with names that are long", async () => {
   rig.termic("project", "add", rig.repo);
   rig.termic("project", "add", join(rig.base, "ledger-core"));
   rig.termic("settings", "set", "mcp.enabled", "true");
-  const make = (name, project, prompt) => rig.termic("new", name, "--project", project, "--agent", "claude", "--prompt", prompt);
-  make("ask-something", "shop", "ask Keep the 30 s clock skew?");
+  const make = (name, project, prompt, agent = "claude") => rig.termic("new", name, "--project", project, "--agent", agent, "--prompt", prompt);
+  rig.addAsker();
+  make("ask-something", "shop", "ask Keep the 30 s clock skew?", "asker");
   make("orchestrate", "shop", 'call task_new {"name": "backoff", "agent": "shell"}\nsay done');
   make("replace-a-very-long-name-with-one-that-does-not-fit", "ledger-core", "say x");
   make("work-on", "ledger-core", "work 20m");
   make("bisect", "ledger-core", "exit 3");
   rig.termic("client", "add", "bot", "--other");
   const caged = rig.termic("new", "caged", "--project", "shop", "--agent", "shell", "--cage", "enforce-fs").task;
-  writeFileSync(join(caged.path, "Makefile"), "all:\n\ttrue\n");
+  writeFileSync(join(caged.path, ".envrc"), "true\n");
   const { path } = make("review-me", "shop", "say nothing more").task;
   const line = (i) => (i === 30 ? "export function added(): string {\n  return `template ${1}`;\n}" : i === 12 ? "" : `export const line${i} = ${i === 20 ? "2000" : i}; // a number`);
   writeFileSync(join(path, "code.ts"), Array.from({ length: 60 }, (_, i) => line(i)).join("\n") + "\n");
