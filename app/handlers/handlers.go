@@ -32,6 +32,8 @@ type Endpoint interface {
 	// no disk.
 	End(id ident.Grant) int
 	Stop() int
+	// Withheld tells whether the person ended a task's token, so that it gets none.
+	Withheld(id ident.Task) bool
 	// URL returns the address that it serves at, else the one that it would; URLAt the one that it has on a port.
 	URL() string
 	URLAt(port int) string

@@ -255,7 +255,7 @@ func (s Services) render(record task.Record, tabs []*tab.Tab) verbs.Task {
 	out := verbs.Task{
 		ID: string(record.ID), Name: record.Name, Project: string(record.Project), ProjectName: project.Name,
 		Branch: record.Branch, Base: string(record.Base), Path: record.Dir, Agent: record.Agent,
-		Cage: record.Mode.String(), MCP: record.MCP, Bypass: record.Bypass, Live: !record.OwnCheckout, Archived: record.Stage == task.Archived,
+		Cage: record.Mode.String(), MCP: record.MCP && !s.Endpoint.Withheld(record.ID), Bypass: record.Bypass, Live: !record.OwnCheckout, Archived: record.Stage == task.Archived,
 		Hosts: record.Hosts.Items(), Read: record.Read.Items(), Write: record.Write.Items(), Env: record.Env.Items(),
 		FromCage: record.FromCage(), State: "none", Signal: "none", Trouble: record.Trouble, Creator: string(record.Creator),
 		Created: record.Created.Format(time.RFC3339), Tabs: []verbs.Tab{},

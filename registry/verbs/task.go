@@ -36,12 +36,12 @@ type Task struct {
 
 // TaskNewIn are the arguments of task_new.
 type TaskNewIn struct {
-	Name     string   `json:"name" min:"1" max:"64" jsonschema:"name of the task: letters, digits, dot, underscore, hyphen" cli:"arg"`
+	Name     string   `json:"name" min:"1" max:"64" jsonschema:"name of the task: letters, digits, dot, underscore, hyphen; from a caged agent 1 to 40 of a-z, 0-9 and hyphen" cli:"arg"`
 	Project  string   `json:"project,omitempty" jsonschema:"project to work in (name, unique prefix or id); may be left out by a task's own agent, and where there is only one" cli:"flag=project"`
 	Base     string   `json:"base,omitempty" max:"255" jsonschema:"branch, tag or commit to start from; default: the project's default branch"`
 	Agent    string   `json:"agent,omitempty" max:"32" jsonschema:"agent to start; default: the setting agents.default"`
-	Cage     string   `json:"cage,omitempty" enum:"off,monitor,enforce-fs,enforce" jsonschema:"mode of the cage; default: as the project's settings say, else off"`
-	MCP      *bool    `json:"mcp,omitempty" jsonschema:"let a caged agent use the control plane; default: as the project's settings say, else not"`
+	Cage     string   `json:"cage,omitempty" enum:"off,monitor,enforce-fs,enforce" jsonschema:"mode of the cage; default: from a caged agent its own, else as the project's settings say, else off"`
+	MCP      *bool    `json:"mcp,omitempty" jsonschema:"let a caged agent use the control plane; default: from a caged agent as it may itself, else as the project's settings say, else not"`
 	Projects []string `json:"projects,omitempty" max:"64" jsonschema:"projects that its agent may create tasks in, besides its own" cli:"split"`
 	Hosts    []string `json:"hosts,omitempty" max:"256" jsonschema:"hosts that a cage lets through, as host, host:port or *.domain" cli:"flag=host"`
 	Read     []string `json:"read,omitempty" max:"256" jsonschema:"paths that a cage lets be read" cli:"flag=read,abs"`

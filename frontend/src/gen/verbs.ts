@@ -4,7 +4,7 @@
 export const version = 1;
 
 export interface TaskNewIn {
-  /** name of the task: letters, digits, dot, underscore, hyphen */
+  /** name of the task: letters, digits, dot, underscore, hyphen; from a caged agent 1 to 40 of a-z, 0-9 and hyphen */
   name: string;
   /** project to work in (name, unique prefix or id); may be left out by a task's own agent, and where there is only one */
   project?: string;
@@ -12,9 +12,9 @@ export interface TaskNewIn {
   base?: string;
   /** agent to start; default: the setting agents.default */
   agent?: string;
-  /** mode of the cage; default: as the project's settings say, else off */
+  /** mode of the cage; default: from a caged agent its own, else as the project's settings say, else off */
   cage?: "off" | "monitor" | "enforce-fs" | "enforce";
-  /** let a caged agent use the control plane; default: as the project's settings say, else not */
+  /** let a caged agent use the control plane; default: from a caged agent as it may itself, else as the project's settings say, else not */
   mcp?: boolean;
   /** projects that its agent may create tasks in, besides its own */
   projects?: string[];
