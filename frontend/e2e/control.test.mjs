@@ -23,6 +23,12 @@ after(async () => {
 
 const task = (name) => rig.termic("list").tasks.find((t) => t.name === name);
 const row = (name) => page.getByRole("treeitem", { name: new RegExp(name) });
+/** Leaves dialogs and settings. */
+const leave = () => until("the tasks are shown", async () => {
+  if ((await page.locator(".dialog, .settings").count()) === 0) return true;
+  await page.keyboard.press("Escape");
+  return false;
+});
 const act = async (word) => {
   await page.keyboard.press("Control+Shift+P");
   await page.getByRole("combobox", { name: "Task or action" }).fill(word);
@@ -125,6 +131,7 @@ test("a stale entry is marked, and one button brings it up to date", async () =>
 test("a destructive call of an outside client waits, takes no key of the terminal, and is denied with one", async () => {
   rig.termic("client", "add", "bot", "--other");
   rig.termic("new", "victim", "--agent", "shell");
+  await leave();
   await row("victim").click();
   await until("the terminal has the keys", () => page.evaluate(() => document.activeElement?.classList.contains("xterm-helper-textarea")));
   const answer = callAs("bot", "task_archive", { task: "victim" });
@@ -172,6 +179,7 @@ test("always is remembered, shown, and taken back", async () => {
 });
 
 test("a cage edit says what it ends and what the task could then touch, and starts the tab again in the new cage", async () => {
+  await leave();
   rig.termic("new", "caged", "--agent", "shell", "--cage", "enforce-fs");
   await row("caged").click();
   await until("a prompt", async () => /[$#]/.test(await screen(page)));
@@ -199,12 +207,13 @@ test("a cage edit says what it ends and what the task could then touch, and star
 });
 
 test("a tab outside the cage is opened after its risk was shown, and is marked", async () => {
-  writeFileSync(join(task("caged").path, "Makefile"), "all:\n\ttrue\n");
+  writeFileSync(join(task("caged").path, ".envrc"), "true\n");
   await act("open a tab outside");
   const dialog = page.getByRole("dialog", { name: "Open a tab outside the cage" });
-  await until("the file is named", async () => /Makefile/.test(await dialog.innerText()));
-  assert.equal(task("caged").tabs.filter((t) => t.outside).length, 0, "it was opened before the person had seen");
   await dialog.getByLabel("Name").fill("mine");
+  await page.keyboard.press("Enter");
+  await until("the file is named", async () => /\.envrc/.test(await dialog.innerText()));
+  assert.equal(task("caged").tabs.filter((t) => t.outside).length, 0, "it was opened before the person had seen");
   await dialog.getByRole("button", { name: /I have seen them/ }).click();
   await until("it is open", () => task("caged").tabs.some((t) => t.outside && t.name === "mine"));
   await page.getByText("No cage: this tab is yours").waitFor();

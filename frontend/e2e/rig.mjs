@@ -42,6 +42,11 @@ export class Rig {
     this.makeRepo(this.repo);
   }
 
+  /** Registers the scripted agent under its own name: its title then says that it asks. */
+  addAsker() {
+    this.termic("agent", "add", "asker", "--command", process.env.TERMIC_TESTAGENT ?? join(root, "build/bin/testagent"));
+  }
+
   makeRepo(dir) {
     execFileSync("git", ["init", "-q", "-b", "main", dir], { env: this.env });
     const code = Array.from({ length: 60 }, (_, i) => `export const line${i} = ${i}; // a number`).join("\n");
