@@ -218,6 +218,7 @@ func (a *app) serve(ctx context.Context) error {
 	}
 	if a.Window != nil {
 		go a.window.feed.Run(ctx, a.page.Draw)
+		go a.window.watchHolds(ctx, a.holds)
 		a.window.feed.AttachWindow(a.Host.Front)
 		a.Window(gui.New(gui.Options{
 			Router: a.router, Streams: guiStreams{a.streams}, Feed: a.window.feed, Host: a.Host, Working: a.working, Assets: a.Assets, Log: a.Log,

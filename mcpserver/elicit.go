@@ -102,7 +102,7 @@ func replyOf(raw json.RawMessage) (registry.Reply, *jsonrpc.Error) {
 }
 
 // ask is the answer to a call that waits for its client's person.
-func (s *Server) ask(asks *registry.Asks) ([]byte, *jsonrpc.Error) {
+func (s *Server) ask(into []byte, asks *registry.Asks) ([]byte, *jsonrpc.Error) {
 	result := inputRequiredResult{
 		envelope: s.envelope(),
 		InputRequests: map[string]elicitRequest{confirmKey: {"elicitation/create", elicitParams{
@@ -111,7 +111,7 @@ func (s *Server) ask(asks *registry.Asks) ([]byte, *jsonrpc.Error) {
 		RequestState: asks.State,
 	}
 	result.ResultType = inputRequired
-	return s.encode(result)
+	return s.appendEncoded(into, result)
 }
 
 // question is what the person reads. Nothing of the arguments hides in it or acts on the terminal that shows it.

@@ -175,7 +175,7 @@ func FuzzArguments(f *testing.F) {
 		if failure != nil {
 			return // the arguments brought members of their own, which the headers do not mirror
 		}
-		result, failure := server.serveMethod(t.Context(), caller, request)
+		result, failure := server.serveMethod(t.Context(), nil, caller, request)
 		drain(fix)
 		if failure != nil {
 			if err := validateError(string(jsonrpc.AppendError(nil, message.ID, failure))); err != nil {

@@ -261,7 +261,9 @@ func (r *Router) still(event Event, decision Decision) func() error {
 func digestOf(verb *Verb, raw json.RawMessage) string {
 	var room [1 << 10]byte // almost every call fits, and then nothing is allocated
 	sum := sha256.Sum256(append(append(append(room[:0], verb.Name...), 0), raw...))
-	return hex.EncodeToString(sum[:16]) // 128 bits: enough that no two calls share one
+	var text [32]byte // 128 bits: enough that no two calls share one
+	hex.Encode(text[:], sum[:16])
+	return string(text[:])
 }
 
 // deny records a refusal that came before any effect. It is refused whether or not that can be recorded.

@@ -17,12 +17,14 @@ import (
 
 func (s Services) bindTasks(r *registry.Router) {
 	bind(r, verbs.TaskNew, s.taskNew)
+	bind(r, verbs.TaskPreview, s.taskPreview)
 	bind(r, verbs.TaskStatus, s.taskStatus)
 	bind(r, verbs.TaskList, s.taskList)
 	bind(r, verbs.TaskRename, s.taskRename)
 	bind(r, verbs.TaskArchive, s.taskArchive)
 	bind(r, verbs.TaskRestore, s.taskRestore)
 	bind(r, verbs.TaskDiff, s.taskDiff)
+	bind(r, verbs.TaskCommits, s.taskCommits)
 	bind(r, verbs.TaskApply, s.taskApply)
 }
 
@@ -44,6 +46,18 @@ func (s Services) taskNew(ctx context.Context, call registry.Call, in verbs.Task
 		out.Delivery = "queued"
 	}
 	return out, nil
+}
+
+func (s Services) taskPreview(ctx context.Context, call registry.Call, in verbs.TaskNewIn) (verbs.TaskPreviewOut, error) {
+	want, err := s.wanted(ctx, call.Subject, in)
+	if err != nil {
+		return verbs.TaskPreviewOut{}, err
+	}
+	record, err := s.Tasks.Preview(want)
+	if err != nil {
+		return verbs.TaskPreviewOut{}, err
+	}
+	return verbs.TaskPreviewOut{Can: s.can(record)}, nil
 }
 
 func (s Services) taskStatus(ctx context.Context, call registry.Call, _ verbs.TaskStatusIn) (verbs.TaskStatusOut, error) {
@@ -164,6 +178,27 @@ func (s Services) taskDiff(ctx context.Context, call registry.Call, in verbs.Tas
 		out.Files = append(out.Files, verbs.FileChange{
 			Path: f.Path, OldPath: f.OldPath, Kind: string(f.Kind), Added: f.Added, Removed: f.Removed, Binary: f.Binary, Large: f.Large,
 		})
+	}
+	return out, nil
+}
+
+func (s Services) taskCommits(ctx context.Context, call registry.Call, _ verbs.TaskCommitsIn) (verbs.TaskCommitsOut, error) {
+	record, err := s.record(call.Subject.Task)
+	if err != nil {
+		return verbs.TaskCommitsOut{}, err
+	}
+	s.syncGit(ctx, record.ID, patience)
+	repo, err := s.Projects.Repo(ctx, record.Project)
+	if err != nil {
+		return verbs.TaskCommitsOut{}, err
+	}
+	ahead, err := repo.Ahead(ctx, record.Dir, record.Base)
+	if err != nil {
+		return verbs.TaskCommitsOut{}, err
+	}
+	out := verbs.TaskCommitsOut{Commits: make([]verbs.Commit, len(ahead))}
+	for i, c := range ahead {
+		out.Commits[i] = verbs.Commit{ID: string(c.OID), When: c.When.UTC().Format(time.RFC3339), Author: c.Author, Subject: c.Subject}
 	}
 	return out, nil
 }

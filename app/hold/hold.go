@@ -38,6 +38,8 @@ const (
 type Pending struct {
 	ID    string
 	Since time.Time
+	// Until is when the call is refused unless the person has answered.
+	Until time.Time
 	// Holder is who asks, as rules name it: the id of a task, or the name of an outside client.
 	Holder    string
 	Caller    registry.Caller
@@ -90,9 +92,10 @@ func (h *Holds) Elicits(call registry.Call) bool {
 
 // Ask implements registry.Holder.
 func (h *Holds) Ask(ctx context.Context, q registry.Question) *refusal.Refusal {
+	now := time.Now()
 	w := &waiting{
 		Pending: Pending{
-			ID: "h-" + rand.Text(), Since: time.Now(), Holder: holderOf(q.Call.Caller), Caller: q.Call.Caller,
+			ID: "h-" + rand.Text(), Since: now, Until: now.Add(h.wait), Holder: holderOf(q.Call.Caller), Caller: q.Call.Caller,
 			Verb: q.Verb, Subject: q.Call.Subject, Arguments: q.Arguments, Digest: q.Digest,
 		},
 		answered: make(chan Answer, 1),

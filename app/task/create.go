@@ -145,6 +145,24 @@ func (want New) unlimited() bool {
 	return capability.Set{Network: want.Hosts, Read: want.Read, Write: want.Write, Env: want.Env}.Equal(capability.Set{})
 }
 
+// record returns the task as it begins.
+func (want New) record() Record {
+	return Record{
+		ID: ident.NewTask(), Name: want.Name, Project: want.Project, OwnCheckout: !want.Live,
+		Agent: want.Agent, Mode: want.Mode, MCP: want.MCP, Bypass: want.Bypass, Projects: want.Projects,
+		Hosts: want.Hosts, Read: want.Read, Write: want.Write, Env: want.Env,
+		Creator: want.Creator, Created: time.Now().UTC(), Stage: Creating,
+	}
+}
+
+// Preview returns the record that a new task would have, or why there can be none. Nothing is made, and no name is taken.
+func (s *Tasks) Preview(want New) (Record, error) {
+	if _, err := s.admit(&want); err != nil {
+		return Record{}, err
+	}
+	return want.record(), nil
+}
+
 // admitCage refuses a cage that this machine does not have, and limits that would limit nothing.
 func (s *Tasks) admitCage(want New) error {
 	switch {
@@ -196,12 +214,7 @@ func (s *Tasks) enter(want New) (*task, error) {
 func (s *Tasks) reserve(want New) (*task, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	record := Record{
-		ID: ident.NewTask(), Name: want.Name, Project: want.Project, OwnCheckout: !want.Live,
-		Agent: want.Agent, Mode: want.Mode, MCP: want.MCP, Bypass: want.Bypass, Projects: want.Projects,
-		Hosts: want.Hosts, Read: want.Read, Write: want.Write, Env: want.Env,
-		Creator: want.Creator, Created: time.Now().UTC(), Stage: Creating,
-	}
+	record := want.record()
 	if maker := s.tasks[want.Creator]; maker != nil {
 		record.Parents = append([]ident.Task{want.Creator}, maker.record.Parents...)
 	}

@@ -99,6 +99,24 @@ var TaskNew = registry.Define[TaskNewIn, TaskNewOut](registry.Verb{
 	},
 })
 
+// TaskPreviewOut is the result of task_preview.
+type TaskPreviewOut struct {
+	Can []string `json:"can" jsonschema:"what the task could really touch on this machine, in words"`
+}
+
+// TaskPreview is what the window asks while a person fills in a new task.
+var TaskPreview = registry.Define[TaskNewIn, TaskPreviewOut](registry.Verb{
+	Name:       "task_preview",
+	Summary:    "say what a new task could touch",
+	Doc:        "Says in words what a task with these arguments could really touch on this machine, or why there can be none. Nothing is made.",
+	Class:      registry.Read,
+	Scope:      registry.Full,
+	Audience:   0, // the window alone
+	Reach:      registry.ReachCreate,
+	Idempotent: true,
+	Refusals:   []refusal.Code{refusal.NotFound, refusal.Conflict, refusal.Unsupported, refusal.Ambiguous, refusal.BadInput},
+})
+
 // TaskStatusIn are the arguments of task_status.
 type TaskStatusIn struct {
 	Task string `json:"task,omitempty" jsonschema:"task: name, project/name, unique prefix, or id; a task's own agent may leave it out to mean its own" cli:"arg"`
@@ -294,4 +312,38 @@ var TaskDiff = registry.Define[TaskDiffIn, TaskDiffOut](registry.Verb{
 	Idempotent: true,
 	Refusals:   []refusal.Code{refusal.NotFound, refusal.Ambiguous},
 	CLI:        registry.Command{Path: "diff", Example: "diff fix-login"},
+})
+
+// TaskCommitsIn are the arguments of task_commits.
+type TaskCommitsIn struct {
+	Task string `json:"task" min:"1" jsonschema:"task: name, project/name, unique prefix, or id" cli:"arg"`
+}
+
+// Target implements registry.Targeted.
+func (in TaskCommitsIn) Target() registry.Target { return registry.Target{Task: in.Task} }
+
+// Commit is one commit on a task's branch.
+type Commit struct {
+	ID      string `json:"id" jsonschema:"full object id" cli:"col"`
+	When    string `json:"when" jsonschema:"when it was written (RFC 3339)" cli:"col"`
+	Author  string `json:"author" jsonschema:"who wrote it, as the commit says" cli:"col"`
+	Subject string `json:"subject" jsonschema:"first line of its message" cli:"col"`
+}
+
+// TaskCommitsOut is the result of task_commits.
+type TaskCommitsOut struct {
+	Commits []Commit `json:"commits" jsonschema:"commits on the task's branch since it was created, newest first, at most 500"`
+}
+
+var TaskCommits = registry.Define[TaskCommitsIn, TaskCommitsOut](registry.Verb{
+	Name:       "task_commits",
+	Summary:    "list the commits of a task",
+	Doc:        "Lists the commits on a task's branch since it was created, newest first.",
+	Class:      registry.Read,
+	Scope:      registry.Full,
+	Audience:   registry.ForCLI,
+	Reach:      registry.ReachContent,
+	Idempotent: true,
+	Refusals:   []refusal.Code{refusal.NotFound, refusal.Ambiguous},
+	CLI:        registry.Command{Path: "commits", Example: "commits fix-login"},
 })

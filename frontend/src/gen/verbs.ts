@@ -289,6 +289,27 @@ export interface TaskDiffOut {
   truncated: boolean;
 }
 
+export interface TaskCommitsIn {
+  /** task: name, project/name, unique prefix, or id */
+  task: string;
+}
+
+export interface Commit {
+  /** full object id */
+  id: string;
+  /** when it was written (RFC 3339) */
+  when: string;
+  /** who wrote it, as the commit says */
+  author: string;
+  /** first line of its message */
+  subject: string;
+}
+
+export interface TaskCommitsOut {
+  /** commits on the task's branch since it was created, newest first, at most 500 */
+  commits: Commit[];
+}
+
 export interface TaskTabIn {
   /** task: name, project/name, unique prefix, or id */
   task: string;
@@ -475,6 +496,8 @@ export interface CageEditIn {
   env?: string[];
   /** hosts, paths, variables or project ids to take away, as the task shows them; all takes away everything */
   drop?: string[];
+  /** show what it would end and what the task could touch then, and change nothing */
+  dry_run?: boolean;
   /** yes: end what runs in the task and start its tabs again in the changed cage */
   confirm?: boolean;
 }
@@ -482,8 +505,10 @@ export interface CageEditIn {
 export interface CageEditOut {
   /** the task */
   task: Task;
-  /** what the task can touch on this machine now, in words */
+  /** what the task can touch on this machine now, in words; with dry_run what it could touch then */
   can: string[];
+  /** what the change would end, in words; with dry_run only */
+  ends?: string;
   /** tabs that were ended and started again */
   restarted: string[];
   /** names of the tasks that it made, or that those made, and that were narrowed with it, since they could do more */
@@ -975,6 +1000,8 @@ export interface HeldCall {
   id: string;
   /** since when it waits (RFC 3339) */
   since: string;
+  /** when it is refused unless somebody answers (RFC 3339) */
+  until: string;
   /** who asks: id of a task, or name of an outside client */
   holder: string;
   /** what is asked */
@@ -1113,6 +1140,13 @@ export interface WindowWatchOut {
   endpoint: Endpoint;
   /** the newest calls, oldest first */
   calls: Called[];
+  /** the calls that wait for the person, the oldest first */
+  held: HeldCall[];
+}
+
+export interface TaskPreviewOut {
+  /** what the task could really touch on this machine, in words */
+  can: string[];
 }
 
 /** Every verb with what goes in and what comes out. */
@@ -1131,6 +1165,8 @@ export interface Verbs {
   task_log: { in: TaskLogIn; out: TaskLogOut };
   /** show what a task changed */
   task_diff: { in: TaskDiffIn; out: TaskDiffOut };
+  /** list the commits of a task */
+  task_commits: { in: TaskCommitsIn; out: TaskCommitsOut };
   /** open another tab in a task */
   task_tab: { in: TaskTabIn; out: TabOut };
   /** close a tab and end what runs in it */
@@ -1213,6 +1249,8 @@ export interface Verbs {
   doctor: { in: None; out: DoctorOut };
   /** show everything, and follow it */
   window_watch: { in: None; out: WindowWatchOut };
+  /** say what a new task could touch */
+  task_preview: { in: TaskNewIn; out: TaskPreviewOut };
 }
 
 export type VerbName = keyof Verbs;
@@ -1228,6 +1266,7 @@ export const verbs: { readonly [K in VerbName]: { readonly summary: string; read
   task_result: { summary: "show an agent's last message", class: "read" },
   task_log: { summary: "show what a tab's terminal shows", class: "read" },
   task_diff: { summary: "show what a task changed", class: "read" },
+  task_commits: { summary: "list the commits of a task", class: "read" },
   task_tab: { summary: "open another tab in a task", class: "write" },
   task_tab_close: { summary: "close a tab and end what runs in it", class: "write" },
   task_agents: { summary: "list the agents that a task can run", class: "read" },
@@ -1269,6 +1308,7 @@ export const verbs: { readonly [K in VerbName]: { readonly summary: string; read
   hold_forget: { summary: "take back what you allowed for all time", class: "write" },
   doctor: { summary: "check this machine and this app", class: "read" },
   window_watch: { summary: "show everything, and follow it", class: "read" },
+  task_preview: { summary: "say what a new task could touch", class: "read" },
 };
 
 export type RefusalCode =
