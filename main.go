@@ -17,6 +17,7 @@ import (
 	"termic/app/store"
 	"termic/app/task"
 	"termic/registry/verbs"
+	"termic/sandbox/watched"
 )
 
 // version is set by the build.
@@ -27,6 +28,10 @@ var version = "unknown"
 var window func(args []string) (status int, opened bool)
 
 func main() {
+	if len(os.Args) > 1 && os.Args[1] == task.WatchCommand {
+		fmt.Fprintln(os.Stderr, "termic:", watched.Become(os.Args[2:]))
+		os.Exit(125) // as the stage, when it could not do what it is for
+	}
 	if window != nil {
 		if status, opened := window(os.Args[1:]); opened {
 			os.Exit(status)

@@ -27,6 +27,7 @@ func All() []*registry.Verb {
 		TaskTab.Verb(), TaskTabClose.Verb(), TaskAgents.Verb(),
 		TaskList.Verb(), TaskAttach.Verb(), TaskRename.Verb(), TaskArchive.Verb(), TaskRestore.Verb(), TaskOpen.Verb(),
 		CageEdit.Verb(), TabOutside.Verb(),
+		CageDenials.Verb(), ServerOpen.Verb(), ServerClose.Verb(), ServerList.Verb(), TaskDisk.Verb(), TaskWatched.Verb(), CageDraft.Verb(),
 		ProjectAdd.Verb(), ProjectList.Verb(), ProjectSettings.Verb(), ProjectRemove.Verb(),
 		AgentAdd.Verb(), AgentRemove.Verb(),
 		SettingsGet.Verb(), SettingsSet.Verb(), SettingsList.Verb(),
