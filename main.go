@@ -14,6 +14,7 @@ import (
 
 	"termic/app"
 	"termic/app/cli"
+	"termic/app/hook"
 	"termic/app/store"
 	"termic/app/task"
 	"termic/registry/verbs"
@@ -31,6 +32,10 @@ func main() {
 	if len(os.Args) > 1 && os.Args[1] == task.WatchCommand {
 		fmt.Fprintln(os.Stderr, "termic:", watched.Become(os.Args[2:]))
 		os.Exit(125) // as the stage, when it could not do what it is for
+	}
+	if len(os.Args) == 3 && os.Args[1] == "hook" { // an agent waits for it, so before anything else
+		hook.Report(os.Args[2], os.Stdin, os.Getenv)
+		return
 	}
 	if window != nil {
 		if status, opened := window(os.Args[1:]); opened {
