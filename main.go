@@ -18,6 +18,7 @@ import (
 	"termic/app/store"
 	"termic/app/task"
 	"termic/registry/verbs"
+	"termic/sandbox/watched"
 )
 
 // version is set by the build.
@@ -28,6 +29,10 @@ var version = "unknown"
 var window func(args []string) (status int, opened bool)
 
 func main() {
+	if len(os.Args) > 1 && os.Args[1] == task.WatchCommand {
+		fmt.Fprintln(os.Stderr, "termic:", watched.Become(os.Args[2:]))
+		os.Exit(125) // as the stage, when it could not do what it is for
+	}
 	if len(os.Args) == 3 && os.Args[1] == "hook" { // an agent waits for it, so before anything else
 		hook.Report(os.Args[2], os.Stdin, os.Getenv)
 		return

@@ -2,6 +2,7 @@ package app
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -61,7 +62,8 @@ type rig struct {
 	stop    func() error
 	// terminal is given to the app at its next start; nil: it has none.
 	terminal io.ReadWriter
-	lines    int // that were run in shells of cages
+	cli      string // the termic program, where a test needs it
+	lines    int    // that were run in shells of cages
 }
 
 // newRig starts an app on a fresh data directory, with a repository as project "demo" and the scripted agent
@@ -131,7 +133,7 @@ func (r *rig) start() {
 	ended := make(chan error, 1)
 	go func() {
 		ended <- Run(ctx, Options{
-			DataDir: r.dir, Environ: r.environ, CLI: "/nonexistent/termic", Stage: testStage, Version: "test", Terminal: r.terminal,
+			DataDir: r.dir, Environ: r.environ, CLI: cmp.Or(r.cli, "/nonexistent/termic"), Stage: testStage, Version: "test", Terminal: r.terminal,
 			Log:   slog.New(slog.NewTextHandler(&lockedWriter{w: r.log}, nil)),
 			Ready: func(string, string) { close(ready) },
 		})

@@ -56,7 +56,7 @@ var layers = []struct {
 	{"termic/app/project", []string{"termic/app/git", "termic/app/store", "termic/registry/ident", "termic/registry/refusal", "termic/sandbox/capability"}, "a project knows nothing of its tasks"},
 	{"termic/app/repoconf", []string{"termic/sandbox/capability"}, "settings of repositories are parsed by themselves, and trusted by others"},
 	{"termic/app/tab", []string{"termic/app/agent", "termic/app/hook", "termic/app/osc", "termic/app/pty", "termic/app/screen", "termic/app/settle", "termic/registry/ident"}, "a tab knows nothing of the task that it is in"},
-	{"termic/app/task", []string{"termic/app/agent", "termic/app/agentstate", "termic/app/cage", "termic/app/git", "termic/app/gitview", "termic/app/project", "termic/app/pty", "termic/app/repoconf", "termic/app/settings", "termic/app/settle", "termic/app/store", "termic/app/tab", "termic/app/transcript", "termic/app/safefile", "termic/registry/ident", "termic/registry/refusal", "termic/sandbox/capability", "termic/sandbox/egress", "termic/sandbox/profile"}, "a task knows its tools and no way in"},
+	{"termic/app/task", []string{"termic/app/agent", "termic/app/agentstate", "termic/app/cage", "termic/app/git", "termic/app/gitview", "termic/app/project", "termic/app/pty", "termic/app/repoconf", "termic/app/settings", "termic/app/settle", "termic/app/store", "termic/app/tab", "termic/app/transcript", "termic/app/safefile", "termic/registry/ident", "termic/registry/refusal", "termic/sandbox/capability", "termic/sandbox/egress", "termic/sandbox/launch", "termic/sandbox/profile", "termic/sandbox/watch", "termic/sandbox/watched"}, "a task knows its tools and no way in"},
 	{"termic/app/registration", []string{"termic/app/agent", "termic/app/store", "termic/mcpserver/clients", "termic/mcpserver/jsoncedit", "termic/mcpserver/tomledit", "termic/registry", "termic/registry/refusal"}, "registrations know files of other programs, and no way in"},
 	{"termic/app/bridge", []string{"termic/app/ctl", "termic/app/store", "termic/mcpserver/jsonrpc", "termic/registry/refusal"}, "a bridge carries messages and knows no verb"},
 	{"termic/app/hold", []string{"termic/app/store", "termic/registry", "termic/registry/ident", "termic/registry/refusal"}, "holds know calls and nothing of what they do"},
@@ -73,7 +73,7 @@ var layers = []struct {
 	{"termic/build/fakemodel", nil, "a model knows nothing of who asks it"},
 	{"termic/build", []string{"termic/build/fakemodel", "termic/build/rig"}, "tools of the build use the built programs, not the app's packages"},
 	{"termic/testdata", nil, "test programs stand alone"},
-	{"termic", []string{"termic/app", "termic/app/cli", "termic/app/ctl", "termic/app/gui", "termic/app/hook", "termic/app/store", "termic/app/task", "termic/registry/refusal", "termic/registry/verbs"}, "main only starts things"},
+	{"termic", []string{"termic/app", "termic/app/cli", "termic/app/ctl", "termic/app/gui", "termic/app/hook", "termic/app/store", "termic/app/task", "termic/registry/refusal", "termic/registry/verbs", "termic/sandbox/watched"}, "main only starts things"},
 }
 
 func TestImportsRunOneWay(t *testing.T) {

@@ -113,7 +113,6 @@ func TestTasksThatCannotBeMadeLeaveNothing(t *testing.T) {
 		"the app's data":                {fmt.Sprintf(`{"name":"t","agent":"shell","cage":"enforce","read":[%q]}`, r.dir), refusal.BadInput},
 		"all of the machine":            {`{"name":"t","agent":"shell","cage":"enforce","read":["/"]}`, refusal.BadInput},
 		"the system, to write":          {`{"name":"t","agent":"shell","cage":"enforce","write":["/usr"]}`, refusal.BadInput},
-		"watching that is not there":    {`{"name":"t","agent":"shell","cage":"monitor"}`, refusal.Unsupported},
 		"limits without a cage":         {`{"name":"t","agent":"shell","hosts":["example.org"]}`, refusal.BadInput},
 		"a prompt that is no text":      {`{"name":"t","agent":"shell","prompt":"\u0003\u001b"}`, refusal.BadInput},
 		"a prompt longer than a MiB":    {`{"name":"t","agent":"shell","prompt":"` + strings.Repeat("x", 1<<20+1) + `"}`, refusal.BadInput},

@@ -92,6 +92,9 @@ func globbed(name string) string {
 	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(name)
 }
 
+// Dir returns where a task's state and the layers of its caches are; it may not exist.
+func (k *Keeper) Dir(id ident.Task) string { return k.dir(id) }
+
 // dir is where a task's state is. Ids are made by ident and hold no separator.
 func (k *Keeper) dir(id ident.Task) string { return filepath.Join(k.root, filepath.Base(string(id))) }
 

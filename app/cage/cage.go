@@ -17,6 +17,7 @@ import (
 	"termic/sandbox/launch"
 	"termic/sandbox/linuxcage"
 	"termic/sandbox/profile"
+	"termic/sandbox/watch"
 )
 
 // Spec is a cage to make.
@@ -25,6 +26,8 @@ type Spec struct {
 	Dirs     profile.Dirs
 	// Decided is told of each connection that the cage asks its proxy for; see egress.Proxy.
 	Decided func(egress.Decision)
+	// Connects, when set, is told of each connection that the cage's processes ask the kernel for; see launch.Cage.
+	Connects func(watch.Notice)
 }
 
 // Cage is a running cage. It is safe for concurrent use.
@@ -50,11 +53,15 @@ func (m *Machine) Start(ctx context.Context, spec Spec) (*Cage, error) {
 	if err != nil {
 		return nil, err
 	}
+	plan.Watch = spec.Connects != nil
 	launched, err := launch.Start(ctx, support, plan)
 	if err != nil {
 		return nil, err
 	}
 	c := &Cage{profile: compiled, uid: spec.Dirs.UID, launched: launched}
+	if spec.Connects != nil {
+		launched.Connections(spec.Connects)
+	}
 	if launched.Proxy != nil {
 		c.proxy(spec.Decided)
 	}
@@ -77,6 +84,11 @@ func (c *Cage) proxy(decided func(egress.Decision)) {
 // MCP is where the cage's processes arrive that connect to their control plane, and nobody else; nil when the cage
 // has no such port. Whoever serves it closes it.
 func (c *Cage) MCP() net.Listener { return c.launched.MCP }
+
+// Connect connects to a server in the cage, by the port of its loopback; see launch.Cage.Connect.
+func (c *Cage) Connect(ctx context.Context, port uint16) (net.Conn, error) {
+	return c.launched.Connect(ctx, port)
+}
 
 // Notes are what the cage has otherwise than planned, in words: caches that could not be layered.
 func (c *Cage) Notes() []string {

@@ -10,6 +10,7 @@ import (
 	"termic/sandbox/capability"
 	"termic/sandbox/launch"
 	"termic/sandbox/profile"
+	"termic/sandbox/watch"
 )
 
 // Machine is what this machine can do about cages. It is asked once, when it is first needed: the question takes
@@ -23,10 +24,17 @@ func NewMachine(stage string) *Machine {
 	return &Machine{sync.OnceValue(func() launch.Support { return launch.Probe(context.Background(), stage) })}
 }
 
-// Check returns nil when tasks can have this mode here: off, and the modes whose cages this machine can make and
+// Check returns nil when tasks can have this mode here: off, monitor where programs can be watched, and the modes whose cages this machine can make and
 // prove. Else it is an *launch.UnsupportedError, which says what is missing and how to get it.
 func (m *Machine) Check(mode capability.Mode) error {
-	if mode == capability.Off {
+	switch mode {
+	case capability.Off:
+		return nil
+	case capability.Monitor:
+		if err := watch.Supported(); err != nil {
+			return &launch.UnsupportedError{Mode: mode, Cause: err,
+				Lack: launch.Lack{What: "this system does not report the calls of programs", Remedy: "use Linux with system-call filters, or choose off"}}
+		}
 		return nil
 	}
 	return m.probe().Check(mode)

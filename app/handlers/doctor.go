@@ -154,6 +154,9 @@ func (s Services) cageChecks() []verbs.Check {
 	var checks []verbs.Check
 	for _, mode := range []capability.Mode{capability.Monitor, capability.EnforceFS, capability.Enforce} {
 		check := verbs.Check{Name: "cage " + mode.String(), State: "ok", Evidence: "one was made and proved here"}
+		if mode == capability.Monitor {
+			check.Evidence = "no cage: what a task's programs ask for is noted and nothing blocked; sudo does not work in it"
+		}
 		if err := s.Tasks.Machine.Check(mode); err != nil {
 			check.State, check.Evidence = "off", err.Error()
 			if no := caged(err); no != nil {
@@ -162,6 +165,8 @@ func (s Services) cageChecks() []verbs.Check {
 		}
 		checks = append(checks, check)
 	}
+	checks = append(checks, verbs.Check{Name: "cage limits", State: "off",
+		Evidence: "no limit on the memory, processor time, processes or disk of a task, but for the size of a cage's private directories", Remedy: "what a task takes of the disk: termic disk TASK"})
 	return checks
 }
 

@@ -108,6 +108,7 @@ func Bind(r *registry.Router, s Services) {
 	s.bindTasks(r)
 	s.bindTabs(r)
 	s.bindCages(r)
+	s.bindInside(r)
 	s.bindProjects(r)
 	s.bindRepo(r)
 	s.bindAgents(r)

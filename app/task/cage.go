@@ -33,6 +33,8 @@ type caged struct {
 	hook string
 	// notes are what it has of its agent and of the person's tools, and what it lacks, in words.
 	notes []string
+	// servers are those of its own network that the person opened to programs outside.
+	servers *servers
 }
 
 // place is where a tab runs and with which environment.
@@ -87,11 +89,16 @@ func (s *Tasks) ensureCage(ctx context.Context, t *task) (*caged, error) {
 	if err != nil {
 		return nil, err
 	}
-	started, err := s.Machine.Start(ctx, cage.Spec{Declared: declared, Dirs: dirs, Decided: newEgressLog(s.Log, t.record.ID).decided})
+	spec := cage.Spec{Declared: declared, Dirs: dirs, Decided: t.denied(s.Log).decided}
+	if declared.Mode == capability.Enforce { // elsewhere the network is open, and nothing is refused
+		spec.Connects = t.denied(s.Log).connects
+	}
+	started, err := s.Machine.Start(ctx, spec)
 	if err != nil {
 		return nil, errors.Join(err, s.State.Release(t.record.ID))
 	}
 	running := &caged{Cage: started, url: url, hook: state.Hook, notes: slices.Concat(state.Notes, started.Notes())}
+	running.servers = &servers{reach: started.Connect}
 	running.env = slices.Concat(started.Environ(s.Environ()), variables(state.Env), terminalEnvironment(t.record))
 	if url != "" { // the token is valid at the listener inside the cage, where it has one, else at the host's port
 		running.env = append(running.env, controlEnvironment(s.Credentials.Task(t.record, limit, started.MCP()))...)
@@ -109,6 +116,7 @@ func (s *Tasks) ensureCage(ctx context.Context, t *task) (*caged, error) {
 // awaitCage takes note of a cage that ended by itself: its token is of no use any more.
 func (s *Tasks) awaitCage(t *task, running *caged) {
 	<-running.Done()
+	running.servers.close()
 	s.mu.Lock()
 	mine := t.caged == running
 	if mine {

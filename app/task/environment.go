@@ -38,6 +38,10 @@ func (s *Tasks) environment(record Record) (env []string, url string) {
 		return !ok || isDropped(name)
 	})
 	env = append(env, terminalEnvironment(record)...)
+	if record.Mode == capability.Monitor && record.MCP { // a scoped one, at the host's port
+		url, token, ok := s.Credentials.Task(record, capability.Unbounded(), nil)
+		return append(env, controlEnvironment(url, token, ok)...), url
+	}
 	if record.Mode != capability.Off {
 		return env, ""
 	}

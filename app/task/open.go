@@ -11,6 +11,7 @@ import (
 	"termic/app/tab"
 	"termic/registry/ident"
 	"termic/registry/refusal"
+	"termic/sandbox/capability"
 )
 
 // firstSize is the size of a terminal that nobody looks at yet: wide enough for every agent tried (below 50
@@ -105,6 +106,13 @@ func (s *Tasks) openTab(ctx context.Context, t *task, definition agent.Definitio
 	}
 	if want.argv != nil {
 		argv = want.argv
+	}
+	if t.record.Mode == capability.Monitor && !want.outside {
+		watched, err := s.watched(t.record.ID, name)
+		if err != nil {
+			return nil, false, err
+		}
+		argv = append(watched, argv...)
 	}
 	opened, err := tab.Open(tab.Spec{
 		ID: tabID, Queue: queue, Keep: s.keepQueue(tabID), Task: t.record.ID, Name: name, Agent: definition,

@@ -72,6 +72,8 @@ type Tasks struct {
 
 	mu    sync.RWMutex
 	tasks map[ident.Task]*task
+	// watcher takes the programs of tasks that are watched.
+	watcher watcher
 	// landing is held while work lands or is taken back. Taken after life.
 	landing sync.Mutex
 	// following are the goroutines that follow the git of cages.
@@ -88,6 +90,11 @@ type task struct {
 	tabs   []*tab.Tab // guarded by Tasks.mu
 	// caged is the running cage; nil when there is none. Guarded by Tasks.mu.
 	caged *caged
+	// seen is what its programs were seen to ask for, in mode monitor.
+	seen sightings
+	// refused is what its cages were refused; made once, by denied.
+	refused *denials
+	denials sync.Once
 	// view is of its own git, when it is caged.
 	view view
 	// opened counts the tabs that were ever opened, for their names; guarded by Tasks.mu.
@@ -318,6 +325,9 @@ func (s *Tasks) Stop() {
 		})
 	}
 	all.Wait()
+	if s.watcher.stop != nil {
+		s.watcher.stop()
+	}
 	s.following.Wait()
 }
 

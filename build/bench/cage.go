@@ -10,13 +10,18 @@ var errNoCages = errors.New("cages are on Linux only")
 
 // What is measured of cages, by whom: the name of the user is added.
 const (
-	plainTrue = "exec of true"
-	cageTrue  = "true in a new cage"
-	wrapTrue  = "true in bubblewrap with a second stage"
-	sealed    = "a new cage is sealed"
-	together  = "twenty cages started at once are sealed"
-	plainGo   = "go build, processor time"
-	cageGo    = "go build in a cage, processor time"
+	plainTrue     = "exec of true"
+	cageTrue      = "true in a new cage"
+	wrapTrue      = "true in bubblewrap with a second stage"
+	sealed        = "a new cage is sealed"
+	together      = "twenty cages started at once are sealed"
+	plainGo       = "go build, processor time"
+	cageGo        = "go build in a cage, processor time"
+	plainOpens    = "a shell opens 20,000 files"
+	watchedOpens  = "the same, watched as in mode monitor"
+	filteredOpens = "the same, under strace with a filter"
+	stracedOpens  = "the same, under strace"
+
 	ownMemory = "memory of process 1 that is its own, kB"
 )
 
@@ -34,7 +39,7 @@ func (s *samples) cageTable() []string {
 			continue
 		}
 		lines = append(lines, "| as "+user+" | median ms | quickest ms | p95 ms | samples |", "|---|---|---|---|---|")
-		for _, what := range []string{plainTrue, cageTrue, wrapTrue, sealed, together} {
+		for _, what := range []string{plainTrue, cageTrue, wrapTrue, sealed, together, plainOpens, watchedOpens, filteredOpens, stracedOpens} {
 			if key := what + ", " + user; len(s.Micros[key]) > 0 {
 				lines = append(lines, fmt.Sprintf("| %s | %.2f | %.2f | %.2f | %d |", what, s.quantile(key, 0.5), s.quantile(key, 0), s.quantile(key, 0.95), len(s.Micros[key])))
 			}
@@ -46,6 +51,9 @@ func (s *samples) cageTable() []string {
 		if wrap := wrapTrue + ", " + user; len(s.Micros[wrap]) > 0 {
 			add("bubblewrap with a second stage over plain exec, median of pairs", fmt.Sprintf("%.2f ms", s.over(wrap, plain)))
 			add("cage / bubblewrap, median of pairs", fmt.Sprintf("%.2f", s.ratio(cage, wrap)))
+		}
+		if watched := watchedOpens + ", " + user; len(s.Micros[watched]) > 0 {
+			add("watched / not, median of pairs", fmt.Sprintf("%.2f", s.ratio(watched, plainOpens+", "+user)))
 		}
 		if all := slices.Sorted(slices.Values(s.Kilobytes[ownMemory+", "+user])); len(all) > 0 {
 			add(fmt.Sprintf("own memory of a caged task, median and most of %d that live at once", len(all)),

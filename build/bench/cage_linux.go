@@ -81,7 +81,7 @@ func programs(dir string) error {
 	if err != nil {
 		return err
 	}
-	for name, from := range map[string]string{"bench": self, "stage": "build/bin/stage"} {
+	for name, from := range map[string]string{"bench": self, "stage": "build/bin/stage", "termic": "build/bin/termic"} {
 		data, err := os.ReadFile(from)
 		if err != nil {
 			return fmt.Errorf("%w: run make build first", err)
@@ -129,6 +129,9 @@ func inside(dir string, rounds int) error {
 	}
 	if err := errors.Join(m.starts(ctx, rounds), m.many(ctx)); err != nil {
 		return err
+	}
+	if err := m.watching(); err != nil {
+		return fmt.Errorf("watching: %w", err)
 	}
 	if m.user == "user" { // the work in a cage is the same for root
 		if err := m.builds(ctx); err != nil {

@@ -32,10 +32,7 @@ func (s Support) Check(mode capability.Mode) error {
 		return unsupported(mode, err)
 	}
 	lack := Lack{What: "cages on this machine were not tried", Remedy: "report this as a defect of termic"}
-	switch {
-	case mode == capability.Monitor:
-		lack = Lack{What: "this system cannot report the calls of programs (Linux 5.12 with system-call filters can)", Remedy: "choose off, enforce-fs or enforce"}
-	case !mode.Caged():
+	if !mode.Caged() {
 		lack = Lack{What: fmt.Sprintf("mode %s has no cage", mode), Remedy: "choose enforce or enforce-fs"}
 	}
 	return &UnsupportedError{Mode: mode, Lack: lack}

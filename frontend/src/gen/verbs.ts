@@ -726,6 +726,146 @@ export interface QueueCancelOut {
   cancelled: number;
 }
 
+export interface CageDenialsIn {
+  /** task: name, project/name, unique prefix, or id */
+  task: string;
+}
+
+export interface CageDenial {
+  /** what the cage asked for */
+  target: string;
+  /** how often */
+  count: number;
+  /** when it last asked (RFC 3339) */
+  last: string;
+  /** which rule refused it */
+  reason: string;
+  /** the one host entry that would let it through, for cage_edit; empty where none would */
+  allow?: string;
+  /** what that entry would let through besides */
+  widens?: string;
+}
+
+export interface CageDenialsOut {
+  /** what the task's cages were refused since the app started and are still refused, the latest first */
+  denials: CageDenial[];
+  /** how many other connections were refused beyond those that are kept */
+  more?: number;
+}
+
+export interface ServerOpenIn {
+  /** task: name, project/name, unique prefix, or id */
+  task: string;
+  /** port that the server listens on inside the cage */
+  port: number;
+}
+
+export interface CageServer {
+  /** its port inside the cage */
+  port: number;
+  /** where it is outside, on 127.0.0.1 of this machine */
+  url: string;
+}
+
+export interface ServerOpenOut {
+  /** the server, as it is reached outside */
+  server: CageServer;
+}
+
+export interface ServerCloseIn {
+  /** task: name, project/name, unique prefix, or id */
+  task: string;
+  /** port of the server inside the cage */
+  port: number;
+}
+
+export interface ServerListIn {
+  /** task: name, project/name, unique prefix, or id */
+  task: string;
+}
+
+export interface ServerListOut {
+  /** the servers of the task that can be reached outside its cage */
+  servers: CageServer[];
+}
+
+export interface TaskDiskIn {
+  /** task: name, project/name, unique prefix, or id */
+  task: string;
+}
+
+export interface DiskUse {
+  /** checkout, git, or state and caches */
+  what: string;
+  /** bytes on the disk */
+  bytes: number;
+  /** files and directories */
+  files: number;
+}
+
+export interface TaskDiskOut {
+  /** what the task takes of the disk, by kind */
+  use: DiskUse[];
+  /** bytes together */
+  total: number;
+  /** whether everything could be looked at; if not, it is more */
+  whole: boolean;
+  /** said when it is unusually much */
+  warning?: string;
+}
+
+export interface TaskWatchedIn {
+  /** task: name, project/name, unique prefix, or id */
+  task: string;
+  /** only of this kind */
+  kind?: "read" | "write" | "connect" | "program";
+}
+
+export interface WatchedThing {
+  /** read and write: a directory of files; connect: an address or socket; program: started */
+  kind: "read" | "write" | "connect" | "program";
+  /** the path or address */
+  what: string;
+  /** how often */
+  count: number;
+  /** tab in which it was first seen */
+  tab: string;
+  /** program that first asked, as it calls itself */
+  program: string;
+  /** when it was last seen (RFC 3339) */
+  last: string;
+}
+
+export interface TaskWatchedOut {
+  /** what the task's programs asked for since the app started; whether they got it is not known */
+  things: WatchedThing[];
+  /** how often something else was asked for, beyond what is kept */
+  more?: number;
+}
+
+export interface CageDraftIn {
+  /** task: name, project/name, unique prefix, or id */
+  task: string;
+}
+
+export interface LeftOut {
+  /** the path */
+  path: string;
+  /** why no cage can have it */
+  why: string;
+}
+
+export interface CageDraftOut {
+  /** paths for cage_edit to let be read */
+  read: string[];
+  /** paths for cage_edit to let be written */
+  write: string[];
+  /** what was connected to; a cage lets hosts through by name, which connections do not tell */
+  addresses: string[];
+  /** paths that no cage can have, and why */
+  left_out: LeftOut[];
+}
+
 export interface ProjectAddIn {
   /** directory of the git repository; absolute */
   path: string;
@@ -1383,6 +1523,20 @@ export interface Verbs {
   queue_edit: { in: QueueEditIn; out: None };
   /** take a text out of a tab's queue */
   queue_cancel: { in: QueueCancelIn; out: QueueCancelOut };
+  /** what a task's cage was refused */
+  cage_denials: { in: CageDenialsIn; out: CageDenialsOut };
+  /** reach a server inside a task's cage */
+  server_open: { in: ServerOpenIn; out: ServerOpenOut };
+  /** close a server that was opened */
+  server_close: { in: ServerCloseIn; out: None };
+  /** list a task's servers that were opened */
+  server_list: { in: ServerListIn; out: ServerListOut };
+  /** what a task takes of the disk */
+  task_disk: { in: TaskDiskIn; out: TaskDiskOut };
+  /** what a task in mode monitor asked for */
+  task_watched: { in: TaskWatchedIn; out: TaskWatchedOut };
+  /** draft a cage from what a task was seen to ask for */
+  cage_draft: { in: CageDraftIn; out: CageDraftOut };
   /** register a git repository as a project */
   project_add: { in: ProjectAddIn; out: ProjectOut };
   /** list projects */
@@ -1475,6 +1629,13 @@ export const verbs: { readonly [K in VerbName]: { readonly summary: string; read
   queue_list: { summary: "list the texts that wait in a tab", class: "read" },
   queue_edit: { summary: "change, move or repeat a text that waits", class: "write" },
   queue_cancel: { summary: "take a text out of a tab's queue", class: "destructive" },
+  cage_denials: { summary: "what a task's cage was refused", class: "read" },
+  server_open: { summary: "reach a server inside a task's cage", class: "write" },
+  server_close: { summary: "close a server that was opened", class: "write" },
+  server_list: { summary: "list a task's servers that were opened", class: "read" },
+  task_disk: { summary: "what a task takes of the disk", class: "read" },
+  task_watched: { summary: "what a task in mode monitor asked for", class: "read" },
+  cage_draft: { summary: "draft a cage from what a task was seen to ask for", class: "read" },
   project_add: { summary: "register a git repository as a project", class: "write" },
   project_list: { summary: "list projects", class: "read" },
   project_settings: { summary: "show or change what new tasks of a project get", class: "write" },

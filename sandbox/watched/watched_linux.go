@@ -1,4 +1,4 @@
-package watch
+package watched
 
 import (
 	"errors"
@@ -11,6 +11,8 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"termic/sandbox/watch"
 )
 
 // Become is the program that puts itself under watch and then becomes another one: `NAME ADDRESS LABEL PROGRAM [ARGUMENT]…`
@@ -40,7 +42,7 @@ func Become(args []string) error {
 		return fmt.Errorf("watch a program: %w", err)
 	}
 	env := os.Environ()
-	listener, err := Install(All()...)
+	listener, err := watch.Install(watch.All()...)
 	if err != nil {
 		return fmt.Errorf("watch a program: %w", err)
 	}
@@ -77,7 +79,7 @@ const maxLabel = 1 << 10
 
 // Accept takes watched programs until the listener is closed: took is called with each one's label, and returns who is told
 // of its calls, or nil to refuse it. Processes of other users are refused.
-func Accept(address string, took func(label string) func(Notice)) (stop func(), err error) {
+func Accept(address string, took func(label string) func(watch.Notice)) (stop func(), err error) {
 	s, err := unix.Socket(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		return nil, fmt.Errorf("listen for watched programs: %w", err)
@@ -108,7 +110,7 @@ func Accept(address string, took func(label string) func(Notice)) (stop func(), 
 }
 
 // receive takes one program, and serves it until its last process has ended.
-func receive(conn int, took func(label string) func(Notice)) {
+func receive(conn int, took func(label string) func(watch.Notice)) {
 	defer unix.Close(conn)
 	if sameUser(conn) != nil || unix.SetsockoptTimeval(conn, unix.SOL_SOCKET, unix.SO_RCVTIMEO, &unix.Timeval{Sec: 10}) != nil {
 		return
@@ -136,10 +138,10 @@ func receive(conn int, took func(label string) func(Notice)) {
 		_ = listener.Close()
 		return
 	}
-	_ = Serve(listener, tell)
+	_ = watch.Serve(listener, tell)
 }
 
-// isListener reports whether a file is what Install returns.
+// isListener reports whether a file is what watch.Install returns.
 func isListener(fd int) bool {
 	name, err := os.Readlink("/proc/self/fd/" + strconv.Itoa(fd))
 	return err == nil && name == "anon_inode:seccomp notify"

@@ -1,0 +1,216 @@
+package app
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"termic/registry/refusal"
+)
+
+// connect is a line that asks the cage's proxy for a target and shows its answer.
+func connect(target string) string {
+	return fmt.Sprintf(`exec 3<>/dev/tcp/127.0.0.1/24312; printf 'CONNECT %[1]s HTTP/1.1\r\nHost: %[1]s\r\n\r\n' >&3; head -1 <&3; exec 3>&-`, target)
+}
+
+// TestADenialIsShownWithTheOneRuleThatAllowsIt: what a cage was refused is listed until a rule lets it through, and what no
+// rule would let through has none.
+func TestADenialIsShownWithTheOneRuleThatAllowsIt(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.cagedShell("fix", `,"hosts":["packages.example.org"]`)
+	denials := func() []map[string]any {
+		var list []map[string]any
+		for _, d := range r.must("cage_denials", `{"task":"fix"}`)["denials"].([]any) {
+			list = append(list, d.(map[string]any))
+		}
+		return list
+	}
+	if got := denials(); len(got) != 0 {
+		t.Fatalf("before anything was asked for: %v", got)
+	}
+	for _, target := range []string{"other.example.net:443", "git.example.net:22", "other.example.net:443", "10.0.0.1:443"} {
+		shown(t, r.inside("fix", connect(target)), "403")
+	}
+	found := map[string]map[string]any{}
+	for _, d := range denials() {
+		found[d["target"].(string)] = d
+	}
+	if len(found) != 3 || found["other.example.net:443"]["count"] != 2.0 || found["other.example.net:443"]["allow"] != "other.example.net" || found["git.example.net:22"]["allow"] != "git.example.net:22" {
+		t.Errorf("denials: %v", found)
+	}
+	if widens, _ := found["other.example.net:443"]["widens"].(string); !strings.Contains(widens, "other.example.net") {
+		t.Errorf("it is not said what that widens: %q", widens)
+	}
+	for target, d := range found {
+		if strings.HasPrefix(target, "10.") && d["allow"] != nil {
+			t.Errorf("a private address has a rule that allows it: %v", d)
+		}
+	}
+	r.refused(refusal.Conflict, "cage_edit", `{"task":"fix","hosts":["other.example.net"]}`) // it says what it ends, first
+	r.must("cage_edit", `{"task":"fix","hosts":["other.example.net"],"confirm":true}`)
+	for _, d := range denials() {
+		if d["target"] == "other.example.net:443" {
+			t.Errorf("it is allowed now, and still shown: %v", d)
+		}
+	}
+	if got := denials(); len(got) != 2 {
+		t.Errorf("the others are gone too: %v", got)
+	}
+}
+
+// TestAServerOfACageIsReachedOnlyWhenItWasOpened, by its name and until it is closed.
+func TestAServerOfACageIsReachedOnlyWhenItWasOpened(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.cagedShell("fix", "")
+	no := r.refused(refusal.Unavailable, "server_open", `{"task":"fix","port":18080}`)
+	if !strings.Contains(no.Reason, "18080") {
+		t.Errorf("reason: %s", no.Reason)
+	}
+	r.inside("fix", `echo from-the-cage > page.html; python3 -c 'import http.server as h, os
+s = h.ThreadingHTTPServer(("127.0.0.1", 18080), h.SimpleHTTPRequestHandler)
+os.fork() and os._exit(0)
+s.serve_forever()' >/dev/null 2>&1`)
+	get := func(url string) (string, error) {
+		transport := &http.Transport{DisableKeepAlives: true}
+		defer transport.CloseIdleConnections()
+		response, err := (&http.Client{Transport: transport}).Get(url)
+		if err != nil {
+			return "", err
+		}
+		defer response.Body.Close()
+		body, err := io.ReadAll(response.Body)
+		return string(body), err
+	}
+	if got, err := get("http://127.0.0.1:18080/page.html"); !errors.Is(err, syscall.ECONNREFUSED) {
+		t.Errorf("it is reached without having been opened: %q, %v", got, err)
+	}
+	opened := r.must("server_open", `{"task":"fix","port":18080}`)["server"].(map[string]any)
+	url := opened["url"].(string)
+	for range 3 {
+		if got, err := get(url + "/page.html"); err != nil || got != "from-the-cage\n" {
+			t.Errorf("%s: %q, %v", url, got, err)
+		}
+	}
+	if again := r.must("server_open", `{"task":"fix","port":18080}`)["server"].(map[string]any); again["url"] != url {
+		t.Errorf("opened twice: %v and %v", opened, again)
+	}
+	if list := r.must("server_list", `{"task":"fix"}`)["servers"].([]any); len(list) != 1 {
+		t.Errorf("list: %v", list)
+	}
+	for _, port := range []int{24311, 24312} { // the cage's doors are for the cage
+		r.refused(refusal.BadInput, "server_open", `{"task":"fix","port":%d}`, port)
+	}
+	r.must("server_close", `{"task":"fix","port":18080}`)
+	if got, err := get(url + "/page.html"); !errors.Is(err, syscall.ECONNREFUSED) {
+		t.Errorf("it was closed and answers: %q, %v", got, err)
+	}
+	r.refused(refusal.NotFound, "server_close", `{"task":"fix","port":18080}`)
+	url = r.must("server_open", `{"task":"fix","port":18080}`)["server"].(map[string]any)["url"].(string)
+	r.must("task_archive", `{"task":"fix","force":true}`)
+	if got, err := get(url + "/page.html"); !errors.Is(err, syscall.ECONNREFUSED) {
+		t.Errorf("the task is archived and its server answers: %q, %v", got, err)
+	}
+}
+
+// TestOpeningAServerNeedsACageWithANetworkOfItsOwn: anywhere else its number would be the machine's.
+func TestOpeningAServerNeedsACageWithANetworkOfItsOwn(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.task("plain", "shell", "")
+	r.refused(refusal.Conflict, "server_open", `{"task":"plain","port":18080}`)
+}
+
+// TestTheDiskOfATask: what an agent writes is counted, what a link leads to is not.
+func TestTheDiskOfATask(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.cagedShell("fix", "")
+	total := func() float64 {
+		out := r.must("task_disk", `{"task":"fix"}`)
+		if out["whole"] != true || len(out["use"].([]any)) != 3 || out["warning"] != nil {
+			t.Errorf("disk: %v", out)
+		}
+		return out["total"].(float64)
+	}
+	before := total()
+	r.inside("fix", "head -c 3000000 /dev/urandom > big; ln -s /usr out; truncate -s 100G sparse")
+	if grown := total() - before; grown < 3e6 || grown > 4e6 {
+		t.Errorf("3 MB were written and %.0f counted", grown)
+	}
+}
+
+// TestFromWatchingToACage: a task is watched, a cage is drafted from what was seen, edited and applied; then one denial is
+// allowed, and a server of it opened.
+func TestFromWatchingToACage(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.cli = testTermic
+	r.restart()
+	needed, other := t.TempDir(), t.TempDir()
+	for _, dir := range []string{needed, other} {
+		if err := os.WriteFile(filepath.Join(dir, "file"), []byte("from "+dir+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	host, err := net.Listen("tcp4", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer host.Close()
+	r.refused(refusal.BadInput, "task_new", `{"name":"fix","project":"demo","agent":"shell","cage":"monitor","hosts":["example.org"]}`) // it has no limits
+	made := r.must("task_new", `{"name":"fix","project":"demo","agent":"shell","cage":"monitor"}`)["task"].(map[string]any)
+	r.wait("fix")
+	r.refused(refusal.Conflict, "server_open", `{"task":"fix","port":18080}`)
+	shown(t, r.inside("fix", fmt.Sprintf(`cat %s/file; echo y > made; exec 3<>/dev/tcp/%s; exec 3>&-; env | grep -c TERMIC_MCP_TOKEN; grep NoNewPrivs /proc/self/status`,
+		needed, strings.Replace(host.Addr().String(), ":", "/", 1))), "from "+needed, "\n0\n")
+	seen := map[string]string{}
+	for _, thing := range r.must("task_watched", `{"task":"fix"}`)["things"].([]any) {
+		one := thing.(map[string]any)
+		seen[one["kind"].(string)+" "+one["what"].(string)] = one["tab"].(string)
+	}
+	for _, want := range []string{"read " + needed, "write " + made["path"].(string), "connect " + host.Addr().String()} {
+		if seen[want] != "shell" {
+			t.Errorf("%q was not seen in the tab shell: %v", want, seen)
+		}
+	}
+	if seen["read "+other] != "" {
+		t.Errorf("what nobody read was seen: %v", seen)
+	}
+	draft := r.must("cage_draft", `{"task":"fix"}`)
+	if read := texts(draft["read"]); !slices.Contains(read, needed) || slices.Contains(read, other) || len(texts(draft["addresses"])) != 0 {
+		t.Errorf("draft: %v", draft)
+	}
+	r.must("cage_edit", `{"task":"fix","cage":"enforce","read":[%q],"hosts":["packages.example.org"],"confirm":true}`, needed)
+	r.wait("fix")
+	shown(t, r.inside("fix", fmt.Sprintf(`cat %s/file; cat %s/file; true`, needed, other)), "from "+needed, other+"/file: No such file")
+	shown(t, r.inside("fix", connect("api.example.net:443")), "403")
+	denials := r.must("cage_denials", `{"task":"fix"}`)["denials"].([]any)
+	if len(denials) != 1 || denials[0].(map[string]any)["allow"] != "api.example.net" {
+		t.Fatalf("denials: %v", denials)
+	}
+	r.must("cage_edit", `{"task":"fix","hosts":["api.example.net"],"confirm":true}`)
+	r.wait("fix")
+	if left := r.must("cage_denials", `{"task":"fix"}`)["denials"].([]any); len(left) != 0 {
+		t.Errorf("it is allowed, and still listed: %v", left)
+	}
+	r.inside("fix", `(python3 -m http.server --bind 127.0.0.1 18081 >/dev/null 2>&1 &) ; until (exec 3<>/dev/tcp/127.0.0.1/18081) 2>/dev/null; do :; done`)
+	url := r.must("server_open", `{"task":"fix","port":18081}`)["server"].(map[string]any)["url"].(string)
+	response, err := http.Get(url + "/made")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	if body, err := io.ReadAll(response.Body); err != nil || string(body) != "y\n" {
+		t.Errorf("%q, %v", body, err)
+	}
+}
