@@ -284,6 +284,35 @@ func TestWhenEveryConnectionIsBusyANewOneIsClosed(t *testing.T) {
 	})
 }
 
+// TestEachListenerHasItsOwnRoom: what fills the listener of one cage takes no connection of another's or of the host's.
+func TestEachListenerHasItsOwnRoom(t *testing.T) {
+	f := newFixture(t, Limits{Connections: 1})
+	listener, err := net.Listen("tcp4", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cage := &Endpoint{Server: f.endpoint.Server}
+	if err := cage.StartOn(listener); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = cage.Stop(t.Context()) }()
+	host := f.address
+	f.address = listener.Addr().(*net.TCPAddr).AddrPort()
+	if _, err := io.WriteString(f.dial(), f.call(fullToken, "thing_wait", `{"task":"a"}`).String()); err != nil {
+		t.Fatal(err)
+	}
+	f.whenBegun()
+	if _, err := f.dial().Read(make([]byte, 1)); err == nil || isTimeout(err) {
+		t.Errorf("the cage's listener has room for more: %v", err)
+	}
+	f.address = host
+	if response, body := f.raw(f.echo(fullToken).String()); response.StatusCode != 200 {
+		t.Errorf("the other listener answers %d %s", response.StatusCode, body)
+	}
+	close(f.proceed)
+	_ = f.whenEnded()
+}
+
 func TestARefusedRequestIsNotReadForLong(t *testing.T) {
 	f := newFixture(t, Limits{})
 	m := f.echo("wrong")

@@ -26,8 +26,11 @@ func (s *Server) revisions() []string {
 	if s.servesOlder() {
 		return append([]string{Revision}, olderRevisions...)
 	}
-	return []string{Revision}
+	return onlyRevision
 }
+
+// onlyRevision is what is served where older clients are not; nobody changes it.
+var onlyRevision = []string{Revision}
 
 // isOlder tells whether a message is written as before 2026-07-28: nothing of it says otherwise. Some of those clients
 // never send MCP-Protocol-Version (gemini 0.61), so its absence says nothing. initialize is how they begin, whatever else
@@ -108,11 +111,14 @@ func (s *Server) serveOlderMethod(ctx context.Context, caller registry.Caller, m
 			Tools []json.RawMessage `json:"tools"`
 		}{tools})
 	case methodCall:
-		result, failure := s.call(ctx, caller, params)
-		if failure != nil {
+		done, no, failure := s.call(ctx, caller, params)
+		switch {
+		case failure != nil:
 			return nil, failure
+		case no != nil:
+			return s.encode(refused(no))
 		}
-		return s.encode(result)
+		return s.encode(callResult{Content: []textContent{{"text", string(done)}}, Structured: done})
 	}
 	return nil, jsonrpc.ErrMethodNotFound
 }

@@ -86,7 +86,7 @@ type bucket struct {
 	underWay int
 }
 
-// take admits one request of caller; release must be called when it is over.
+// take admits one request of caller; release must be called when it is over, and may be called again.
 func (rs *rates) take(caller registry.Caller, limits Limits) (release func(), ok bool) {
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
@@ -102,11 +102,15 @@ func (rs *rates) take(caller registry.Caller, limits Limits) (release func(), ok
 	}
 	rs.underWay++
 	b.underWay++
+	released := false
 	return func() {
 		rs.mu.Lock()
 		defer rs.mu.Unlock()
-		rs.underWay--
-		b.underWay--
+		if !released {
+			released = true
+			rs.underWay--
+			b.underWay--
+		}
 	}, true
 }
 

@@ -118,16 +118,27 @@ func TestASteadyTrickleDoesNotStretchTheTimeForTheHead(t *testing.T) {
 }
 
 func TestAClientThatDoesNotReadIsCutOff(t *testing.T) {
-	overPipes(t, Limits{}, func(t *testing.T, f *fixture, connect func() net.Conn) {
-		conn := connect()
-		if _, err := io.WriteString(conn, f.echo(fullToken).String()); err != nil {
-			t.Fatal(err)
-		}
-		time.Sleep(writeTimeout + time.Second)
-		if _, said := ends(conn); said != "" {
-			t.Errorf("an answer waited longer than it may: %q", said)
-		}
-	})
+	for _, row := range []struct {
+		says  string
+		waits time.Duration
+		said  string
+	}{
+		{"it reads just in time", writeTimeout - time.Second, "HTTP/1.1 200 "},
+		{"it reads too late", writeTimeout + time.Second, ""},
+	} {
+		t.Run(row.says, func(t *testing.T) {
+			overPipes(t, Limits{}, func(t *testing.T, f *fixture, connect func() net.Conn) {
+				conn := connect()
+				if _, err := io.WriteString(conn, f.echo(fullToken).String()); err != nil {
+					t.Fatal(err)
+				}
+				time.Sleep(row.waits)
+				if _, said := ends(conn); !strings.HasPrefix(said, row.said) || row.said == "" && said != "" {
+					t.Errorf("after %s it is answered %q, want %q", row.waits, said, row.said)
+				}
+			})
+		})
+	}
 }
 
 func TestALongCallIsNotTakenForASlowClient(t *testing.T) {

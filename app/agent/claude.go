@@ -36,6 +36,7 @@ func claude() Definition {
 			Env:  map[string]string{"MCP_PROTOCOL_NEGOTIATION": "auto"}, // else a switch of the vendor's decides
 		},
 		Version: []string{"--version"},
+		Box:     box(`^❯.$`, `^─`),
 		Settle: settle.Rules{
 			Screen: settle.ScreenRules{
 				Permission: settle.MustPatterns(`Do you want to [^❯]*❯ ?(\d\.|No|Yes) [^❯]*$`),

@@ -31,6 +31,7 @@ func codex() Definition {
 			"-c", `mcp_servers.termic.default_tools_approval_mode="approve"`, // the control plane decides itself
 		}},
 		Version: []string{"--version"},
+		Box:     box(`^› $`, ""),
 		Settle: settle.Rules{
 			Screen: settle.ScreenRules{
 				Permission: settle.MustPatterns(`Would you like to [^›]*› ?\d\. [^›]*$`, `enter to confirm or esc to cancel$`),

@@ -40,6 +40,8 @@ type Definition struct {
 	Settle settle.Rules `json:"settle,omitzero"`
 	// Paste says how text is typed.
 	Paste PasteRules `json:"paste,omitzero"`
+	// Box says how its input box looks while it is empty.
+	Box Box `json:"box,omitzero"`
 	// Shell marks a shell: a prompt is command lines, and it runs whatever it is given.
 	Shell bool `json:"shell,omitempty"`
 	// Builtin marks a definition that comes with the program. Set keeps it; it is not read from anywhere.

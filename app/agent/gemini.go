@@ -29,6 +29,7 @@ func gemini() Definition {
 		Hooks:   HooksGemini,      // only in a settings file: agentstate writes them in a cage
 		MCP:     MCP{Older: true}, // only in a settings file: agentstate writes it in a cage
 		Version: []string{"--version"},
+		Box:     box(`^ > $`, `^▄`),
 		Settle: settle.Rules{
 			Screen: settle.ScreenRules{
 				Permission: settle.MustPatterns(`(Allow execution of|Apply this change)[^>]*● ?\d\. [^>]*$`, `● 1\. Allow [^>]*$`),

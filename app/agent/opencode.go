@@ -27,6 +27,7 @@ func opencode() Definition {
 		}},
 		Hooks:   HooksOpenCode, // a plugin in a directory of ours
 		Version: []string{"--version"},
+		Box:     box(`^ *┃  $`, `^ *┃ *$`), // its second line looks the same: the first is below a blank one
 		Settle: settle.Rules{
 			Screen: settle.ScreenRules{
 				Permission: settle.MustPatterns(`△ Permission required`),

@@ -49,7 +49,6 @@ func (t *Tab) run() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.exit = status
-	t.queue = nil
 	if t.claims != nil {
 		t.show(t.claims.Rest())
 	}
@@ -77,6 +76,7 @@ func (t *Tab) show(p []byte) {
 		return
 	}
 	t.output += uint64(len(p))
+	t.printed = time.Now()
 	t.observe(settle.Observation{Kind: settle.KindOutput, Bytes: len(p)})
 	t.screen.Write(p)
 	t.unseen = true

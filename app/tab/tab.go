@@ -51,6 +51,10 @@ type Spec struct {
 	// Changed, when set, is called when the state or the queue changed. The tab is locked meanwhile: it must
 	// neither block nor ask the tab.
 	Changed func()
+	// Queue are texts that waited in an earlier run, with their senders' right to send.
+	Queue []Queued
+	// Keep, when set, keeps the queue on disk.
+	Keep func([]Queued) error
 	// Opener is the task whose token opened it; empty when the person or an outside client did.
 	Opener ident.Task
 	// Outside tells that its program is in no cage, although its task has one.
@@ -88,6 +92,8 @@ type Tab struct {
 	// input orders everything that is typed: the person's keys, pastes, answers of the terminal. It is held
 	// over the whole of a delivery, so that nothing comes between a text and its Enter. Taken before mu.
 	input sync.Mutex
+	// keep orders the changes of the queue, on disk and in memory. Taken before mu.
+	keep sync.Mutex
 
 	mu       sync.Mutex // guards everything below
 	screen   *screen.Screen
@@ -96,13 +102,21 @@ type Tab struct {
 	changed  chan struct{} // closed and replaced when the state, the queue or the failure changes
 	watchers map[*Watcher]struct{}
 	pacer    *pacer
-	queue    []text
-	busy     bool   // a text is being delivered
-	dropped  int    // texts that waited and were not delivered
-	seq      uint64 // deliveries begun
-	output   uint64 // bytes read so far
-	prompts  bool   // the shell has shown that it switches bracketed paste on at its prompt
-	failed   error  // why the last text did not arrive; cleared by the next
+	queue    []Queued
+	past     []Past             // what became of the last texts
+	busy     bool               // a text is being delivered
+	current  ident.Text         // which
+	doubt    bool               // nothing told whether the last text was taken
+	reports  uint64             // prompts that the agent had reported when the last text was typed
+	keys     keys               // what the person typed
+	resting  *screen.CursorLine // where a program without a known box is typed at
+	rest     time.Time          // before which no queued text is typed
+	printed  time.Time          // when output came last
+	dropped  int                // texts that waited and were not delivered
+	seq      uint64             // deliveries begun
+	output   uint64             // bytes read so far
+	prompts  bool               // the shell has shown that it switches bracketed paste on at its prompt
+	failed   error              // why the last text did not arrive; cleared by the next
 	exit     pty.ExitStatus
 	replies  chan []byte
 	nonce    string     // with which the agent's hooks report; empty: they do not
@@ -132,6 +146,7 @@ func Open(spec Spec, log func(msg string, args ...any)) (*Tab, error) {
 		pacer:    newPacer(),
 		replies:  make(chan []byte, maxReplies),
 		ended:    make(chan struct{}),
+		queue:    spec.Queue,
 	}
 	t.screen = t.newScreen()
 	spec.Before.draw(t.screen)
@@ -196,7 +211,7 @@ func (t *Tab) Info() Info {
 	defer t.mu.Unlock()
 	state, signal, since := t.machine.State()
 	queued := len(t.queue)
-	if t.busy {
+	if t.busy && !slices.ContainsFunc(t.queue, func(q Queued) bool { return q.ID == t.current }) {
 		queued++
 	}
 	return Info{
@@ -223,6 +238,13 @@ func (t *Tab) Log(lines int) (text string, more bool) {
 func (t *Tab) Type(ctx context.Context, keys []byte) error {
 	t.input.Lock()
 	defer t.input.Unlock()
+	t.mu.Lock()
+	if state, _, _ := t.machine.State(); state == settle.Waiting {
+		t.keys.at = time.Now() // an answer, and no draft
+	} else {
+		t.keys.feed(keys, time.Now())
+	}
+	t.mu.Unlock()
 	return t.write(ctx, keys)
 }
 

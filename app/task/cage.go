@@ -77,6 +77,11 @@ func (s *Tasks) ensureCage(ctx context.Context, t *task) (*caged, error) {
 	if err != nil {
 		return nil, err
 	}
+	if !t.record.WasCaged || t.record.Landed { // on disk before anything in the cage can write
+		if _, err := s.save(t, func(r *Record) { r.WasCaged, r.Landed = true, false }); err != nil {
+			return nil, err
+		}
+	}
 	url := s.Credentials.Address(t.record)
 	dirs, state, err := s.dirs(ctx, t.record, limit, url)
 	if err != nil {

@@ -92,7 +92,13 @@ func (s *Tasks) restoreLayout(t *task) error {
 		if err != nil || len(t.tabs) >= maxTabs || ident.CheckName(one.Name) != nil || one.Cage != t.record.Mode.String() {
 			continue
 		}
-		t.tabs = append(t.tabs, tab.Restore(one, t.record.ID, definition, s.Settings.Int(settings.Scrollback)))
+		restored := tab.Restore(one, t.record.ID, definition, s.Settings.Int(settings.Scrollback))
+		if queue, err := s.keptQueue(t.record.ID, one.ID); err != nil {
+			s.Log.Error("queue not restored", "task", t.record.ID, "cause", err)
+		} else {
+			restored.Inherit(queue, s.keepQueue(one.ID))
+		}
+		t.tabs = append(t.tabs, restored)
 	}
 	return nil
 }

@@ -100,7 +100,7 @@ func (s *storm) turns(deadline time.Time) ([]reading, error) {
 			if err := s.stealPort(); err != nil {
 				return nil, err
 			}
-		} else if _, err := s.rig.Do("settings", "set", "mcp.enabled", "true"); err != nil {
+		} else if err := s.switchOn(); err != nil {
 			return nil, err
 		}
 		if port, err := s.rig.Secret("mcp-port"); err != nil || "127.0.0.1:"+port != s.address {
@@ -125,14 +125,30 @@ func (s *storm) stealPort() error {
 	if err == nil {
 		return fmt.Errorf("it serves although its port is another's: %s", out)
 	}
-	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+	return errors.Join(closed, s.serves())
+}
+
+// switchOn switches the endpoint on. While it was off the system may have given its port to another program for a moment; then
+// it must serve by itself once the port is free.
+func (s *storm) switchOn() error {
+	out, err := s.rig.Do("settings", "set", "mcp.enabled", "true")
+	if err == nil {
+		return nil
+	}
+	if !strings.Contains(out+err.Error(), "is taken by another program") {
+		return fmt.Errorf("%w: %s", err, out)
+	}
+	return s.serves()
+}
+
+// serves returns when the endpoint serves.
+func (s *storm) serves() error {
+	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
 		if port, err := s.rig.Secret("mcp-port"); err == nil && port != "" {
-			return closed
-		}
-		if time.Now().After(deadline) {
-			return errors.New("the port is free, and it does not serve again")
+			return nil
 		}
 	}
+	return errors.New("the port is free, and it does not serve again")
 }
 
 // ask calls a tool with the token that is in its file now, and returns the text of the answer where there is one.
@@ -188,7 +204,7 @@ func (s *storm) mark() {
 	n := s.sent
 	s.mu.Unlock()
 	text := s.ask("task_send", fmt.Sprintf(`{"task":"storm","text":"echo mark-%d- >>%s"}`, n, marksFile))
-	if strings.Contains(text, `"structuredContent":`) && strings.Contains(text, `"delivery":"delivered"`) {
+	if strings.Contains(text, `"structuredContent":`) && strings.Contains(text, `"delivery":"submitted"`) {
 		s.mu.Lock()
 		s.answered = append(s.answered, n)
 		s.mu.Unlock()

@@ -93,7 +93,21 @@ func choose[T any](kind, selector string, items []T, id, name, label func(T) str
 // notFound is the same for what does not exist and for what the caller may not see (I7): it does not repeat
 // the selector, so that not even its length differs.
 func notFound(kind string) *refusal.Refusal {
-	return refusal.New(refusal.NotFound, "no such "+kind, "look at the list of what there is")
+	return refusal.New(refusal.NotFound, "no such "+kind, seeList)
+}
+
+// What to do about what is not found. A scoped caller has no list to look at.
+const (
+	seeList  = "look at the list of what there is"
+	seeScope = "name your own task, one that you made, or what is in them; task_status of your own task says what you may act on"
+)
+
+// inScope returns a refusal in the words of a scoped caller. They do not depend on what is hidden from it.
+func inScope(no *refusal.Refusal) *refusal.Refusal {
+	if no == nil || no.Remedy != seeList {
+		return no
+	}
+	return refusal.New(no.Code, no.Reason, seeScope)
 }
 
 func ambiguous[T any](kind string, found []T, label func(T) string) *refusal.Refusal {
@@ -123,15 +137,30 @@ func (f finder) project(selector string) (Project, *refusal.Refusal) {
 }
 
 func (f finder) task(selector string, which registry.Which) (Task, *refusal.Refusal) {
-	live := slices.DeleteFunc(slices.Clone(f.tasks), func(t Task) bool { return t.Archived })
-	archived := slices.DeleteFunc(slices.Clone(f.tasks), func(t Task) bool { return !t.Archived })
+	task, no := f.pick(selector, which)
+	if no != nil {
+		return Task{}, no
+	}
+	return *task, nil
+}
+
+// pick looks through pointers: a task is large, and every call looks through all of them several times.
+func (f finder) pick(selector string, which registry.Which) (*Task, *refusal.Refusal) {
+	var live, archived []*Task
+	for i := range f.tasks {
+		if t := &f.tasks[i]; t.Archived {
+			archived = append(archived, t)
+		} else {
+			live = append(live, t)
+		}
+	}
 	switch which {
 	case registry.LiveTasks:
 		return f.oneOf(selector, live, archived, refusal.New(refusal.NotFound, "that task is archived", "restore it first"))
 	case registry.ArchivedTasks:
 		return f.oneOf(selector, archived, live, refusal.New(refusal.NotFound, "that task is not archived", ""))
 	}
-	named := func(t Task) bool { return f.exactly(selector, t) }
+	named := func(t *Task) bool { return f.exactly(selector, t) }
 	task, no := f.own(selector, live)
 	if no == nil && !named(task) && slices.ContainsFunc(archived, named) || no != nil && no.Code == refusal.NotFound {
 		return f.own(selector, archived)
@@ -141,18 +170,18 @@ func (f finder) task(selector string, which registry.Which) (Task, *refusal.Refu
 
 // oneOf finds a task among some, and never one whose name merely begins so while another task has the very name: a command
 // that is repeated after its task was archived would hit a second one.
-func (f finder) oneOf(selector string, tasks, others []Task, other *refusal.Refusal) (Task, *refusal.Refusal) {
+func (f finder) oneOf(selector string, tasks, others []*Task, other *refusal.Refusal) (*Task, *refusal.Refusal) {
 	task, no := f.own(selector, tasks)
-	if no == nil && !f.exactly(selector, task) && slices.ContainsFunc(others, func(t Task) bool { return f.exactly(selector, t) }) {
-		return Task{}, other
+	if no == nil && !f.exactly(selector, task) && slices.ContainsFunc(others, func(t *Task) bool { return f.exactly(selector, t) }) {
+		return nil, other
 	}
 	return task, no
 }
 
 // own prefers the person's tasks, for whoever sees them: what agents call theirs never stands in the way of a name.
-func (f finder) own(selector string, tasks []Task) (Task, *refusal.Refusal) {
+func (f finder) own(selector string, tasks []*Task) (*Task, *refusal.Refusal) {
 	if f.everything {
-		persons := slices.DeleteFunc(slices.Clone(tasks), func(t Task) bool { return t.Namespace != "" })
+		persons := slices.DeleteFunc(slices.Clone(tasks), func(t *Task) bool { return t.Namespace != "" })
 		if task, no := f.taskOf(selector, persons); no == nil || no.Code != refusal.NotFound {
 			return task, no
 		}
@@ -160,16 +189,16 @@ func (f finder) own(selector string, tasks []Task) (Task, *refusal.Refusal) {
 	return f.taskOf(selector, tasks)
 }
 
-func (f finder) exactly(selector string, t Task) bool {
+func (f finder) exactly(selector string, t *Task) bool {
 	return string(t.ID) == selector || t.Name == selector || f.label(t) == selector
 }
 
-func (f finder) taskOf(selector string, tasks []Task) (Task, *refusal.Refusal) {
-	return choose("task", selector, tasks, func(t Task) string { return string(t.ID) }, func(t Task) string { return t.Name }, f.label)
+func (f finder) taskOf(selector string, tasks []*Task) (*Task, *refusal.Refusal) {
+	return choose("task", selector, tasks, func(t *Task) string { return string(t.ID) }, func(t *Task) string { return t.Name }, f.label)
 }
 
 // label is a task's name with all that tells it from others of that name.
-func (f finder) label(t Task) string {
+func (f finder) label(t *Task) string {
 	project := ""
 	if i := slices.IndexFunc(f.projects, func(p Project) bool { return p.ID == t.Project }); i >= 0 {
 		project = f.projects[i].Name

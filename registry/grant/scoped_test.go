@@ -189,7 +189,7 @@ func TestWhatIsHiddenIsAnsweredLikeWhatIsNot(t *testing.T) {
 	}
 	for _, project := range []string{"alpha", "p-a", "nothing"} {
 		d := check(guard, caller, verbs.TaskNew.Verb(), registry.Target{Project: project, Child: &registry.Wish{Name: "x"}})
-		if d.Allow || d.Refusal.Error() != notFound("project").Error() {
+		if d.Allow || d.Refusal.Error() != inScope(notFound("project")).Error() {
 			t.Errorf("project %s: %+v", project, d)
 		}
 	}
