@@ -50,14 +50,6 @@ func run(bin, only, dump string) error {
 			all = errors.Join(all, fmt.Errorf("%s: %w", c.name, err))
 		}
 	}
-	for _, l := range lives {
-		if only != "" && !slices.Contains(strings.Split(only, ","), l.name+"-task") {
-			continue
-		}
-		if err := liveTogether(l, bin); err != nil {
-			all = errors.Join(all, fmt.Errorf("%s in a task: %w", l.name, err))
-		}
-	}
 	return all
 }
 
