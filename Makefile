@@ -3,7 +3,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help setup build window run test test-window check demo bench soak fuzz mutants test-clients clean
+.PHONY: help setup build window run test test-window check demo bench soak fuzz mutants test-clients record-agents clean
 
 help: ## say what there is
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -58,6 +58,10 @@ mutants: ## remove each check of the authority in turn: its tests must notice (a
 test-clients: ## try real agent programs (fetches some 400 MB the first time, 1.1 GB on disk)
 	@build/setup.sh git go node
 	@build/test-clients.sh
+
+record-agents: ## record the sessions of agent programs anew that their state is tested on (app/tab/testdata/agents)
+	@build/setup.sh git go node
+	@build/test-clients.sh --record
 
 clean: ## remove what was built; the cache of setup stays
 	rm -rf build/bin frontend/node_modules frontend/dist

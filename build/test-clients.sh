@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# test-clients.sh [--cached]: tries the endpoint with real agent programs, at the versions that build/clients pins.
+# test-clients.sh [--cached | --record]: tries the app with real agent programs, at the versions that build/clients pins.
 # They are large (some 1.1 GB together) and are fetched into the user's cache the first time; with --cached nothing is
 # fetched, and without them nothing is tried.
 set -euo pipefail
@@ -29,4 +29,9 @@ place codex "$modules"/@openai/codex-*/vendor/*/bin/codex
 if [ -x "$modules"/opencode-*/bin/opencode ]; then place opencode "$modules"/opencode-*/bin/opencode; fi
 printf '#!/bin/sh\nexec node "%s" "$@"\n' "$modules/@google/gemini-cli/bundle/gemini.js" >"$bin/gemini"
 chmod +x "$bin/gemini"
+if [ "${1:-}" = --record ]; then go run ./build/agents -bin "$bin"; exit; fi
 build/isolate.sh go run ./build/clients -bin "$bin"
+
+# Two sessions are recorded anew: their states must be those of the recordings that are kept.
+build/isolate.sh go run ./build/agents -bin "$bin" -out "$bin/again" -only claude-turns,codex-turns
+go test ./app/tab -count=1 -run TestRecordedAgain -recordings "$bin/again"

@@ -39,7 +39,7 @@ func claude() Definition {
 		Box:     box(`^❯.$`, `^─`),
 		Settle: settle.Rules{
 			Screen: settle.ScreenRules{
-				Permission: settle.MustPatterns(`Do you want to [^❯]*❯ ?\d\. [^❯]*$`),
+				Permission: settle.MustPatterns(`Do you want to [^❯]*❯ ?(\d\.|No|Yes) [^❯]*$`),
 				// The end of every picker, and of the dialogs at the start; below the input box there is no such line.
 				Question: settle.MustPatterns(`Esc to cancel[^❯]{0,80}$`, `Enter to (confirm|select|submit)[^❯]{0,80}$`),
 				Working:  settle.MustPatterns(`esc to interrupt`),

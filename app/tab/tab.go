@@ -148,10 +148,7 @@ func Open(spec Spec, log func(msg string, args ...any)) (*Tab, error) {
 		ended:    make(chan struct{}),
 		queue:    spec.Queue,
 	}
-	t.screen = screen.New(screen.Options{
-		Cols: int(spec.Size.Cols), Rows: int(spec.Size.Rows), Scrollback: spec.Scrollback,
-		Version: spec.Version, Reply: t.reply, Events: t.events(),
-	})
+	t.screen = t.newScreen()
 	spec.Before.draw(t.screen)
 	t.tick = time.AfterFunc(time.Hour, t.onTick)
 	t.tick.Stop()
@@ -174,6 +171,14 @@ func Open(spec Spec, log func(msg string, args ...any)) (*Tab, error) {
 	go t.run()
 	go t.pump()
 	return t, nil
+}
+
+// newScreen returns the screen of the tab's terminal, which tells it what programs say of themselves.
+func (t *Tab) newScreen() *screen.Screen {
+	return screen.New(screen.Options{
+		Cols: int(t.spec.Size.Cols), Rows: int(t.spec.Size.Rows), Scrollback: t.spec.Scrollback,
+		Version: t.spec.Version, Reply: t.reply, Events: t.events(),
+	})
 }
 
 // startOutside runs the program as the person's own shell would.
