@@ -13,6 +13,7 @@ import (
 	"termic/app/git"
 	"termic/app/settings"
 	"termic/app/store"
+	"termic/app/tab"
 	"termic/registry/ident"
 	"termic/registry/refusal"
 	"termic/sandbox/capability"
@@ -81,6 +82,11 @@ func (s *Tasks) Create(ctx context.Context, want New) (record Record, delivered 
 		}
 	}
 	undo := func(cause error) error { return s.undoCheckout(repo, record, cause) }
+	// A crash before the tab is open leaves a task with a tab in which nothing runs, as any other crash does.
+	s.saveShown(record.ID, []tab.Saved{{
+		ID: ident.NewTab(), Name: definition.ID, Agent: definition.ID, Opener: want.Creator, Cage: record.Mode.String(),
+		Lines: []string{"The app ended while this tab was being opened; a prompt for it was not delivered."},
+	}})
 	if record, err = s.save(t, func(r *Record) { r.Stage = Live }); err != nil {
 		return Record{}, false, undo(err)
 	}
@@ -212,6 +218,7 @@ func (s *Tasks) forget(t *task) {
 	if err != nil {
 		s.Log.Error("record of a failed task not removed", "task", t.record.ID, "cause", err)
 	}
+	s.saveShown(t.record.ID, nil)
 	if err := s.State.Remove(t.record.ID); err != nil {
 		s.Log.Error("state of a failed task's agents not removed", "task", t.record.ID, "cause", err)
 	}
@@ -272,13 +279,16 @@ func Checkouts(data *store.Store, set *settings.Settings) string {
 	return data.Dir() + ".checkouts"
 }
 
+// lockReason is what git says of a task's checkout (git worktree list).
+func lockReason(id ident.Task) string { return "termic task " + string(id) }
+
 func (s *Tasks) checkOut(ctx context.Context, repo *git.Repo, record Record) error {
 	plain, err := s.plain(ctx, repo, record)
 	if err != nil {
 		return err
 	}
 	return repo.AddWorktree(ctx, git.AddOptions{
-		Dir: record.Dir, Branch: record.Branch, Base: record.Base, Reason: "termic task " + string(record.ID), Plain: plain,
+		Dir: record.Dir, Branch: record.Branch, Base: record.Base, Reason: lockReason(record.ID), Plain: plain,
 	})
 }
 

@@ -25,7 +25,7 @@ func All() []*registry.Verb {
 	return []*registry.Verb{
 		TaskNew.Verb(), TaskSend.Verb(), TaskWait.Verb(), TaskStatus.Verb(), TaskLog.Verb(), TaskDiff.Verb(),
 		TaskTab.Verb(), TaskTabClose.Verb(), TaskAgents.Verb(),
-		TaskList.Verb(), TaskAttach.Verb(), TaskRename.Verb(), TaskArchive.Verb(), TaskRestore.Verb(), TaskOpen.Verb(),
+		TaskList.Verb(), TaskAttach.Verb(), TaskRename.Verb(), TaskArchive.Verb(), TaskRestore.Verb(), TaskPreflight.Verb(), TaskPurge.Verb(), TaskOpen.Verb(),
 		CageEdit.Verb(), TabOutside.Verb(),
 		ProjectAdd.Verb(), ProjectList.Verb(), ProjectSettings.Verb(), ProjectRemove.Verb(),
 		AgentAdd.Verb(), AgentRemove.Verb(),
