@@ -155,6 +155,7 @@ func open(ctx context.Context, s *store.Store, log *audit.Log, o Options) (*app,
 		return nil, err
 	}
 	a.holds = hold.New(policy, 0)
+	a.holds.Confirms = outside.Elicits
 	a.router.HoldWith(a.holds)
 	services := handlers.Services{
 		Projects: projects, Tasks: a.tasks, Agents: known, Settings: set, Endpoint: a.endpoint, Streams: a.streams, Clients: outside, Environment: environment, Window: a.window,
@@ -217,6 +218,7 @@ func (a *app) serve(ctx context.Context) error {
 	}
 	if a.Window != nil {
 		go a.window.feed.Run(ctx, a.page.Draw)
+		go a.window.watchHolds(ctx, a.holds)
 		a.window.feed.AttachWindow(a.Host.Front)
 		a.Window(gui.New(gui.Options{
 			Router: a.router, Streams: guiStreams{a.streams}, Feed: a.window.feed, Host: a.Host, Working: a.working, Assets: a.Assets, Log: a.Log,

@@ -27,7 +27,8 @@ func (s *Server) isOwnAddress(r *http.Request) bool {
 		return isSocket && s.Socket
 	}
 	address := local.AddrPort()
-	return r.Host == netip.AddrPortFrom(address.Addr().Unmap(), address.Port()).String()
+	var room [len("255.255.255.255:65535")]byte
+	return r.Host == string(netip.AddrPortFrom(address.Addr().Unmap(), address.Port()).AppendTo(room[:0]))
 }
 
 // caller returns who holds the request's credential. Auth is asked exactly once whatever came, so that a
@@ -69,6 +70,9 @@ func isJSON(r *http.Request) bool {
 	types := r.Header.Values("Content-Type")
 	if len(types) != 1 || len(r.Header.Values("Content-Encoding")) > 0 {
 		return false
+	}
+	if types[0] == "application/json" {
+		return true // what clients send
 	}
 	kind, parameters, err := mime.ParseMediaType(types[0])
 	if err != nil || kind != "application/json" {

@@ -91,11 +91,11 @@ type textContent struct {
 	Text string `json:"text"`
 }
 
-// serveMethod returns the result of one request, a JSON object.
-func (s *Server) serveMethod(ctx context.Context, caller registry.Caller, request request) ([]byte, *jsonrpc.Error) {
+// serveMethod appends the result of one request, a JSON object.
+func (s *Server) serveMethod(ctx context.Context, into []byte, caller registry.Caller, request request) ([]byte, *jsonrpc.Error) {
 	switch request.method {
 	case methodDiscover:
-		return s.encode(discoverResult{
+		return s.appendEncoded(into, discoverResult{
 			cached:            s.cached(),
 			SupportedVersions: s.revisions(),
 			Capabilities:      capabilities{toolsCapability{true}},
@@ -106,18 +106,25 @@ func (s *Server) serveMethod(ctx context.Context, caller registry.Caller, reques
 		if failure != nil {
 			return nil, failure
 		}
-		return s.encode(listResult{s.cached(), tools})
+		return s.appendEncoded(into, listResult{s.cached(), tools})
 	case methodCall:
 		caller.Says = request.says()
-		result, failure := s.call(ctx, caller, request.params)
+		dialog, failure := request.dialog()
 		if failure != nil {
 			return nil, failure
 		}
-		if !result.IsError {
-			return s.appendDone(nil, result.Structured), nil
+		done, no, failure := s.call(registry.WithDialog(ctx, dialog), caller, request.params)
+		switch {
+		case failure != nil:
+			return nil, failure
+		case dialog.Asks != nil:
+			return s.ask(into, dialog.Asks)
+		case no == nil:
+			return s.appendDone(into, done), nil
 		}
+		result := refused(no)
 		result.envelope.ResultType, result.Meta.ServerInfo = complete, s.serverInfo()
-		return s.encode(result)
+		return s.appendEncoded(into, result)
 	}
 	return nil, jsonrpc.ErrMethodNotFound
 }
@@ -162,26 +169,26 @@ func (s *Server) tool(key toolFor) (json.RawMessage, *jsonrpc.Error) {
 	return tool, nil
 }
 
-// call carries one tool call to the router. That a tool says no is a result, which the model can act on; that
-// there is no such tool is an error of the message (MCP 2026-07-28, tools, "Error Handling").
-func (s *Server) call(ctx context.Context, caller registry.Caller, params map[string]json.RawMessage) (callResult, *jsonrpc.Error) {
+// call carries one tool call to the router, and returns what was done or the tool's no. That a tool says no is a result, which
+// the model can act on; that there is no such tool is an error of the message (MCP 2026-07-28, tools, "Error Handling").
+func (s *Server) call(ctx context.Context, caller registry.Caller, params map[string]json.RawMessage) (json.RawMessage, *refusal.Refusal, *jsonrpc.Error) {
 	name, ok := jsonrpc.String(params["name"])
 	if !ok {
-		return callResult{}, jsonrpc.ErrInvalidParams.With("name is not a text")
+		return nil, nil, jsonrpc.ErrInvalidParams.With("name is not a text")
 	}
 	arguments := params["arguments"]
 	if arguments != nil && !isObject(arguments) {
-		return callResult{}, jsonrpc.ErrInvalidParams.With("arguments is not an object")
+		return nil, nil, jsonrpc.ErrInvalidParams.With("arguments is not an object")
 	}
 	result, err := s.Calls.Dispatch(ctx, caller, name, arguments)
 	if err != nil {
 		no := refusal.Of(err)
 		if no.Code == refusal.UnknownVerb {
-			return callResult{}, jsonrpc.ErrInvalidParams.With("unknown tool; tools/list says which there are")
+			return nil, nil, jsonrpc.ErrInvalidParams.With("unknown tool; tools/list says which there are")
 		}
-		return refused(no), nil
+		return nil, no, nil
 	}
-	return callResult{Content: []textContent{{"text", string(result)}}, Structured: result}, nil
+	return result, nil, nil
 }
 
 // appendDone appends the result of a tool that did what was asked. It writes by hand what encode would write of a
@@ -218,7 +225,7 @@ func refused(no *refusal.Refusal) callResult {
 	return result
 }
 
-// complete is the resultType of every result of ours: none asks its client for more.
+// complete is the resultType of every result of ours that asks its client for nothing more (elicit.go).
 const complete = "complete"
 
 func (s *Server) serverInfo() serverInfo {
@@ -234,6 +241,11 @@ func (s *Server) envelope() envelope {
 
 func (s *Server) cached() cached {
 	return cached{envelope: s.envelope(), TTL: ttl.Milliseconds(), Scope: "private"}
+}
+
+func (s *Server) appendEncoded(into []byte, result any) ([]byte, *jsonrpc.Error) {
+	text, failure := s.encode(result)
+	return append(into, text...), failure
 }
 
 func (s *Server) encode(result any) ([]byte, *jsonrpc.Error) {

@@ -108,11 +108,14 @@ func (s *Server) serveOlderMethod(ctx context.Context, caller registry.Caller, m
 			Tools []json.RawMessage `json:"tools"`
 		}{tools})
 	case methodCall:
-		result, failure := s.call(ctx, caller, params)
-		if failure != nil {
+		done, no, failure := s.call(ctx, caller, params)
+		switch {
+		case failure != nil:
 			return nil, failure
+		case no != nil:
+			return s.encode(refused(no))
 		}
-		return s.encode(result)
+		return s.encode(callResult{Content: []textContent{{"text", string(done)}}, Structured: done})
 	}
 	return nil, jsonrpc.ErrMethodNotFound
 }

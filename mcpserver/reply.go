@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"os"
 	"strconv"
+	"sync"
 	"time"
 
 	"termic/mcpserver/jsonrpc"
@@ -75,6 +76,28 @@ func (p *reply) readBody(r *http.Request) (body []byte, status int) {
 // result answers request id with a JSON object.
 func (p *reply) result(id jsonrpc.ID, result []byte) {
 	p.sendJSON(http.StatusOK, jsonrpc.AppendResult(make([]byte, 0, len(result)+len(id)+64), id, result))
+}
+
+// answers are buffers in which answers are written, used again: an answer is the largest thing that most requests need memory
+// for. maxAnswer is how large one may be to be kept, 64 KiB: more than almost any answer has.
+var answers = sync.Pool{New: func() any { return new([]byte) }}
+
+const maxAnswer = 64 << 10
+
+// answer answers request id with what write appends, a JSON object, or with its failure.
+func (p *reply) answer(id jsonrpc.ID, write func(into []byte) ([]byte, *jsonrpc.Error)) {
+	room := answers.Get().(*[]byte)
+	answer, failure := write(jsonrpc.AppendResultBegin((*room)[:0], id))
+	if failure != nil {
+		p.fail(id, failure)
+		return
+	}
+	answer = jsonrpc.AppendResultEnd(answer)
+	p.sendJSON(http.StatusOK, answer)
+	if cap(answer) <= maxAnswer {
+		*room = answer
+		answers.Put(room)
+	}
 }
 
 // fail answers that the message was not served.

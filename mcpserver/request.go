@@ -68,10 +68,7 @@ func newRequest(header http.Header, message jsonrpc.Message, params map[string]j
 
 // says is what the caller's program calls itself, for the log: name and version.
 func (r request) says() string {
-	info, err := jsonrpc.Object(r.meta[clientInfoKey])
-	if err != nil {
-		return ""
-	}
+	info := jsonrpc.Members(r.meta[clientInfoKey]) // it is part of a message that was accepted
 	name, _ := jsonrpc.String(info["name"])
 	version, _ := jsonrpc.String(info["version"])
 	return strings.TrimSpace(name + " " + version)

@@ -150,21 +150,18 @@ func (s *Server) serveMessage(reply *reply, r *http.Request, caller registry.Cal
 		s.listen(reply, r, caller, message.ID, request.params)
 		return
 	}
-	result, failure := s.serveCall(r.Context(), reply, caller, request)
-	if failure != nil {
-		reply.fail(message.ID, failure)
-		return
-	}
-	reply.result(message.ID, result)
+	reply.answer(message.ID, func(into []byte) ([]byte, *jsonrpc.Error) {
+		return s.serveCall(r.Context(), into, reply, caller, request)
+	})
 }
 
-// serveCall serves one method within the time that a call may take.
-func (s *Server) serveCall(ctx context.Context, reply *reply, caller registry.Caller, request request) ([]byte, *jsonrpc.Error) {
+// serveCall serves one method within the time that a call may take, and appends its result.
+func (s *Server) serveCall(ctx context.Context, into []byte, reply *reply, caller registry.Caller, request request) ([]byte, *jsonrpc.Error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	ctx, stop := s.progress(ctx, reply, request)
 	defer stop()
-	return s.serveMethod(ctx, caller, request)
+	return s.serveMethod(ctx, into, caller, request)
 }
 
 // recover turns a panic into an answer: a mistake of ours ends the request, not the connection or the app.

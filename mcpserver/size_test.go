@@ -17,7 +17,7 @@ func TestTheSizeOfTheToolList(t *testing.T) {
 	var got string
 	for _, scope := range []registry.Scope{registry.Scoped, registry.Full} {
 		caller := registry.Caller{Way: registry.MCP, Scope: scope, Ceiling: registry.Destructive}
-		list, failure := server.serveMethod(t.Context(), caller, request{method: methodList})
+		list, failure := server.serveMethod(t.Context(), nil, caller, request{method: methodList})
 		if failure != nil {
 			t.Fatal(failure)
 		}

@@ -74,6 +74,7 @@ func Boundaries() []Boundary {
 		{"cage.egress", "In enforce, a caged task reaches the hosts of its list only.", Enforced, Advisory, "sandbox/egress: TestRefuses", macCage},
 		{"cage.bypass", "An agent in a cage cannot start itself again without its own prompts.", Advisory, Advisory, untilNone, "nothing: no kernel can; the cage is the boundary"},
 		{"git.hooks", "No hook and no program that a repository configures runs in git calls of the app.", Enforced, Advisory, "app/git: TestNoHookAndNoConfiguredProgramEverRuns", noMac},
+		{"git.landing", "What a cage wrote is landed, or started from without that cage, only when what programs obey in it was shown.", Enforced, Advisory, "app: TestWorkFromACageIsShownBeforeItLands", macCage},
 		{"git.view", "What a cage writes into its git is not believed outside.", Enforced, Advisory, "app/gitview: TestPlantedFromInsideACage", macCage},
 	}
 }

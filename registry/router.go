@@ -26,6 +26,8 @@ type Router struct {
 	repeats *repeats
 	redact  func([]byte) []byte
 	holder  Holder
+	// confirms are the questions that wait for an answer through a client.
+	confirms *confirms
 }
 
 type binding struct {
@@ -41,13 +43,14 @@ func NewRouter(guard Guard, sink Sink, log *slog.Logger, verbs ...*Verb) *Router
 		verb.out.validator()
 	}
 	return &Router{
-		guard:   guard,
-		sink:    sink,
-		log:     log,
-		verbs:   verbs,
-		bound:   map[string]*binding{},
-		repeats: newRepeats(),
-		redact:  func(result []byte) []byte { return result },
+		guard:    guard,
+		sink:     sink,
+		log:      log,
+		verbs:    verbs,
+		bound:    map[string]*binding{},
+		repeats:  newRepeats(),
+		redact:   func(result []byte) []byte { return result },
+		confirms: newConfirms(),
 	}
 }
 
@@ -156,12 +159,12 @@ func (r *Router) dispatch(ctx context.Context, caller Caller, request ident.Requ
 	}
 	call := Call{Caller: caller, Subject: decision.Subject, Request: request, Ended: decision.Ended, Still: r.still(event, decision)}
 	return r.repeats.do(ctx, caller, verb, in, func() (json.RawMessage, *refusal.Refusal, bool) {
-		rule, no := r.hold(ctx, call, verb, event, in)
+		given, no := r.hold(ctx, call, verb, event, in)
 		if no != nil {
 			return nil, no, false
 		}
-		if rule != "" {
-			decision.Rule = rule
+		if given.rule != "" {
+			decision.Rule, decision.Why = given.rule, given.why
 		}
 		return r.execute(ctx, bound, call, decision, event, in)
 	})
@@ -204,29 +207,6 @@ func unrecorded(err error) *refusal.Refusal {
 	return refusal.New(refusal.StorageFailed, "the audit log cannot be written, so nothing is done",
 		"free space on the disk of termic's data directory").Because(err)
 }
-
-// lifetime is how long a handler may run: a write to its end; a read or a wait until its caller goes away
-// or its grant ends.
-func lifetime(ctx context.Context, class Class, ended <-chan struct{}) (context.Context, context.CancelFunc) {
-	if class != Read {
-		return context.WithoutCancel(ctx), func() {}
-	}
-	ctx, cancel := context.WithCancelCause(ctx)
-	if ended == nil {
-		return ctx, func() { cancel(nil) }
-	}
-	done := make(chan struct{})
-	go func() {
-		select {
-		case <-ended:
-			cancel(errGrantEnded)
-		case <-done:
-		}
-	}()
-	return ctx, func() { close(done); cancel(nil) }
-}
-
-var errGrantEnded = errors.New("the caller's grant ended")
 
 // run calls the handler and checks what it returns. A panic is the app's mistake: it ends the call, not the app.
 func (r *Router) run(ctx context.Context, bound *binding, call Call, in any) (raw json.RawMessage, no *refusal.Refusal) {
@@ -279,8 +259,11 @@ func (r *Router) still(event Event, decision Decision) func() error {
 
 // digestOf is what stands for a call's arguments in the log.
 func digestOf(verb *Verb, raw json.RawMessage) string {
-	sum := sha256.Sum256(append([]byte(verb.Name+"\x00"), raw...))
-	return hex.EncodeToString(sum[:16]) // 128 bits: enough that no two calls share one
+	var room [1 << 10]byte // almost every call fits, and then nothing is allocated
+	sum := sha256.Sum256(append(append(append(room[:0], verb.Name...), 0), raw...))
+	var text [32]byte // 128 bits: enough that no two calls share one
+	hex.Encode(text[:], sum[:16])
+	return string(text[:])
 }
 
 // deny records a refusal that came before any effect. It is refused whether or not that can be recorded.

@@ -17,8 +17,8 @@ func claude() Definition {
 		Prompt:  PromptArg{Style: PromptPositional},
 		Fresh:   []string{"--session-id", "{session}"},
 		Resume:  []string{"--resume", "{session}"},
-		Bypass: []string{"--dangerously-skip-permissions",
-			"--settings", `{"skipDangerousModePermissionPrompt":true}`},
+		Bypass:  []string{"--dangerously-skip-permissions"},
+		Hooks:   HooksClaude, // with them its settings, which say that the bypass dialog was answered
 		BypassEnv: map[string]string{
 			"CLAUDE_CODE_SANDBOXED": "1", // the directory is trusted: no trust dialog
 			"IS_SANDBOX":            "1", // as uid 0 it exits without this
@@ -37,6 +37,13 @@ func claude() Definition {
 		},
 		Version: []string{"--version"},
 		Settle: settle.Rules{
+			Screen: settle.ScreenRules{
+				Permission: settle.MustPatterns(`Do you want to [^❯]*❯ ?\d\. [^❯]*$`),
+				// The end of every picker, and of the dialogs at the start; below the input box there is no such line.
+				Question: settle.MustPatterns(`Esc to cancel[^❯]{0,80}$`, `Enter to (confirm|select|submit)[^❯]{0,80}$`),
+				Working:  settle.MustPatterns(`esc to interrupt`),
+				Idle:     settle.MustPatterns(`❯.*\? for shortcuts`, `❯.*← for agents`),
+			},
 			Titles: settle.Titles{
 				Working: settle.MustPatterns(`^[◐◑]`),
 				Idle:    settle.MustPatterns(`^✳`),

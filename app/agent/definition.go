@@ -32,6 +32,8 @@ type Definition struct {
 	// Cage is what it needs of a cage, MCP how it is told of the control plane.
 	Cage Cage `json:"cage,omitzero"`
 	MCP  MCP  `json:"mcp,omitzero"`
+	// Hooks says whose hooks it has: they are set for each launch, and report over the terminal.
+	Hooks Hooks `json:"hooks,omitempty"`
 	// Version are the arguments that make the program print its version; empty means that it has none.
 	Version []string `json:"version,omitempty"`
 	// Settle says how the state is read.

@@ -89,7 +89,8 @@ type Log struct {
 	rotating bool
 
 	last    state         // the last entry written
-	grown   chan struct{} // closed and replaced when an entry was written
+	line    []byte        // of the last entry; its room is used again
+	grown   chan struct{} // closed when an entry is written; nil while nobody waits for one
 	durable state         // the last entry known to be on disk
 	// unsynced are the bytes of the file from the end of durable on, kept for repair.
 	unsynced []byte
@@ -123,7 +124,7 @@ func open(dir string, opts Options) (_ *Log, err error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &Log{root: root, opts: opts.withDefaults(), fsync: (*os.File).Sync, alloc: allocate, quotas: map[ident.Grant]*window{}, grown: make(chan struct{})}
+	l := &Log{root: root, opts: opts.withDefaults(), fsync: (*os.File).Sync, alloc: allocate, quotas: map[ident.Grant]*window{}}
 	l.idle = sync.NewCond(&l.mu)
 	l.mu.Lock()
 	defer l.mu.Unlock()

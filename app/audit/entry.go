@@ -85,9 +85,10 @@ const maxLine = 16 << 10
 const maxText = 256
 
 // seal returns the line of an entry with its newline, and the entry's hash.
-func seal(e Entry) (line []byte, hash string, err error) {
-	body := make([]byte, 0, 768) // an event with its hashes is some 600 bytes
-	body = strconv.AppendUint(append(body, `{"seq":`...), e.Seq, 10)
+//
+// The line is built in room where it fits there.
+func seal(room []byte, e Entry) (line []byte, hash string, err error) {
+	body := strconv.AppendUint(append(room[:0], `{"seq":`...), e.Seq, 10)
 	body = appendText(body, `,"prev":`, e.Prev)
 	if e.Event != nil {
 		short := *e.Event
@@ -115,7 +116,9 @@ func shorten(s string) string {
 
 func digest(body []byte) string {
 	sum := sha256.Sum256(body)
-	return hex.EncodeToString(sum[:])
+	var text [2 * sha256.Size]byte
+	hex.Encode(text[:], sum[:])
+	return string(text[:])
 }
 
 // link is what chains a line to its neighbours.

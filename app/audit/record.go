@@ -56,10 +56,11 @@ func (l *Log) append(e Entry, privileged bool) (int, error) {
 	}
 	// From here to the write mu is never released, so that seq and prev stay true.
 	e.Seq, e.Prev = l.last.seq+1, l.last.hash
-	line, hash, err := seal(e)
+	line, hash, err := seal(l.line, e)
 	if err != nil {
 		return 0, err
 	}
+	l.line = line
 	if err := l.room(len(line)); err != nil && !privileged {
 		l.noteFull()
 		return 0, err
@@ -68,8 +69,10 @@ func (l *Log) append(e Entry, privileged bool) (int, error) {
 		return 0, err
 	}
 	l.last = state{e.Seq, hash}
-	close(l.grown)
-	l.grown = make(chan struct{})
+	if l.grown != nil {
+		close(l.grown)
+		l.grown = nil
+	}
 	return len(line), nil
 }
 

@@ -45,6 +45,9 @@ func (l *Log) Tail(n int, keep func(Entry) bool) ([]Entry, error) {
 func (l *Log) Newest() (uint64, <-chan struct{}) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if l.grown == nil {
+		l.grown = make(chan struct{})
+	}
 	return l.last.seq, l.grown
 }
 

@@ -30,7 +30,7 @@ func reseal(t *testing.T, line []byte, change func(*Entry)) []byte {
 		t.Fatal(err)
 	}
 	change(&e)
-	out, _, err := seal(e)
+	out, _, err := seal(nil, e)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -262,19 +262,5 @@ func (r *Repo) importIndex(ctx context.Context, sc *scratch, a *Archived, state 
 	for _, oid := range state.stages {
 		list += oid + "\n"
 	}
-	n := strings.Count(list, "\n")
-	if n == 0 {
-		return nil
-	}
-	pack, err := sc.pack(ctx, list)
-	if err != nil {
-		return err
-	}
-	defer pack.Close()
-	args := []string{"unpack-objects", "-q"}
-	if n > smallPack {
-		args = []string{"index-pack", "--stdin"}
-	}
-	_, err = r.git.run(ctx, call{gitDir: r.CommonDir, write: true, args: args, stdin: pack, timeout: archiveTimeout})
-	return err
+	return r.importObjects(ctx, sc, list)
 }

@@ -43,6 +43,11 @@ var explained = []struct {
 	{git.ErrOther, refusal.Conflict, "another directory is where the checkout was", "look at its directory"},
 	{git.ErrChanged, refusal.Conflict, "the checkout changed while it was archived; it is still there", "archive it again"},
 	{git.ErrRefMoved, refusal.Conflict, "the branch moved in the meantime", "try again"},
+	{git.ErrUnfinished, refusal.Conflict, "a merge, rebase or the like is unfinished in one of the two checkouts", "finish or abort it first: git status"},
+	{git.ErrNothing, refusal.Conflict, "there is nothing to land: the project has all of it", ""},
+	{git.ErrUnrelated, refusal.Conflict, "the task's history and the project's have nothing in common", "land as a branch"},
+	{git.ErrIndexChanged, refusal.Busy, "something was staged in the project's checkout in the meantime; nothing was changed", "try again"},
+	{git.ErrIndexLocked, refusal.Busy, "another git works in the project's checkout; nothing was changed", "try again; if no git runs there, remove .git/index.lock"},
 	{git.ErrNoAnswer, refusal.Unavailable, "git did not answer in time", "see whether git works in that repository: git status"},
 	{git.ErrTooLarge, refusal.Unsupported, "git's answer is larger than can be shown", "use git in the checkout"},
 	{git.ErrBusy, refusal.Busy, "files kept changing while they were read", "try again when the agent rests"},
@@ -95,6 +100,9 @@ func special(err error) *refusal.Refusal {
 	var exit *git.ExitError
 	var lacks *gitview.UnsupportedError
 	if no := caged(err); no != nil {
+		return no
+	}
+	if no := landing(err); no != nil {
 		return no
 	}
 	switch {

@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"strings"
 	"time"
+	"unicode/utf8"
 
 	"termic/app/settle"
 	"termic/app/tab"
@@ -16,6 +18,7 @@ func (s Services) bindTabs(r *registry.Router) {
 	bind(r, verbs.TaskSend, s.taskSend)
 	bind(r, verbs.TaskWait, s.taskWait)
 	bind(r, verbs.TaskLog, s.taskLog)
+	bind(r, verbs.TaskResult, s.taskResult)
 	bind(r, verbs.TaskTab, s.taskTab)
 	bind(r, verbs.TabOutside, s.tabOutside)
 	bind(r, verbs.TaskTabClose, s.taskTabClose)
@@ -77,6 +80,25 @@ func waitTelling(ctx context.Context, open *tab.Tab, timeout time.Duration) (tab
 	}
 }
 
+// defaultBytes is how much of a message is shown unless the caller says otherwise; the schema says so too.
+const defaultBytes = 64 << 10
+
+func (s Services) taskResult(_ context.Context, call registry.Call, in verbs.TaskResultIn) (verbs.TaskResultOut, error) {
+	result, err := s.Tasks.Result(call.Subject.Task, call.Subject.Tab)
+	if err != nil {
+		return verbs.TaskResultOut{}, err
+	}
+	out := verbs.TaskResultOut{Tab: string(call.Subject.Tab), Session: result.Session, Text: strings.ToValidUTF8(result.Text, "\uFFFD")}
+	limit := cmp.Or(in.Bytes, defaultBytes)
+	if len(out.Text) > limit {
+		for limit > 0 && !utf8.RuneStart(out.Text[limit]) {
+			limit--
+		}
+		out.Text, out.Truncated = out.Text[:limit], true
+	}
+	return out, nil
+}
+
 // defaultLines is how much a log shows unless the caller says otherwise; the schema says so too.
 const defaultLines = 200
 
@@ -94,7 +116,7 @@ func (s Services) taskLog(_ context.Context, call registry.Call, in verbs.TaskLo
 }
 
 func (s Services) taskTab(ctx context.Context, call registry.Call, in verbs.TaskTabIn) (verbs.TabOut, error) {
-	open, err := s.Tasks.OpenTab(ctx, call.Subject.Task, cmp.Or(in.Agent, "shell"), in.Name, call.Caller.Task, call.Still)
+	open, err := s.Tasks.OpenTab(ctx, call.Subject.Task, cmp.Or(in.Agent, "shell"), in.Name, in.Fresh, call.Caller.Task, call.Still)
 	if err != nil {
 		return verbs.TabOut{}, err
 	}

@@ -6,11 +6,14 @@ import (
 	"context"
 	"fmt"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"termic/app/agent"
+	"termic/app/hook"
+	"termic/app/osc"
 	"termic/app/pty"
 	"termic/app/screen"
 	"termic/app/settle"
@@ -40,6 +43,11 @@ type Spec struct {
 	Prompted bool
 	// Before is what a tab showed whose place it takes; its own output comes below.
 	Before Saved
+	// Hooks tells that Argv makes the agent's hooks report to this terminal; they find the nonce in its environment.
+	Hooks bool
+	// Conversation is the agent's id of the session that Argv begins or goes on with, or empty; Resumed tells that it goes on.
+	Conversation string
+	Resumed      bool
 	// Changed, when set, is called when the state or the queue changed. The tab is locked meanwhile: it must
 	// neither block nor ask the tab.
 	Changed func()
@@ -97,6 +105,12 @@ type Tab struct {
 	failed   error  // why the last text did not arrive; cleared by the next
 	exit     pty.ExitStatus
 	replies  chan []byte
+	nonce    string     // with which the agent's hooks report; empty: they do not
+	claims   *osc.Taker // takes their reports out of the output; nil without a nonce
+	hooks    hook.Tracker
+	strays   int           // reports without the nonce, or that were none
+	unseen   bool          // the screen has changed since it was read
+	seen     time.Time     // when it was read
 	saved    Saved         // what a restored tab was made from; never changed
 	ended    chan struct{} // closed when the process has ended and its output is read
 }
@@ -126,6 +140,9 @@ func Open(spec Spec, log func(msg string, args ...any)) (*Tab, error) {
 	spec.Before.draw(t.screen)
 	t.tick = time.AfterFunc(time.Hour, t.onTick)
 	t.tick.Stop()
+	if spec.Hooks {
+		spec.Env = append(slices.Clip(spec.Env), hook.EnvNonce+"="+t.hear())
+	}
 	session, err := spec.Start(spec)
 	if err != nil {
 		return nil, fmt.Errorf("open tab: %w", err)
@@ -146,7 +163,15 @@ func Open(spec Spec, log func(msg string, args ...any)) (*Tab, error) {
 
 // startOutside runs the program as the person's own shell would.
 func startOutside(spec Spec) (*pty.Session, error) {
-	return pty.Start(&exec.Cmd{Path: spec.Argv[0], Args: spec.Argv, Env: spec.Env, Dir: spec.Dir}, spec.Size)
+	terminal, err := pty.Open(spec.Size)
+	if err != nil {
+		return nil, fmt.Errorf("start %s: %w", spec.Argv[0], err)
+	}
+	env := spec.Env
+	if spec.Hooks {
+		env = append(slices.Clip(env), hook.EnvTTY+"="+terminal.Name())
+	}
+	return terminal.Start(&exec.Cmd{Path: spec.Argv[0], Args: spec.Argv, Env: env, Dir: spec.Dir})
 }
 
 // Pid returns the process id of the tab's program, which is also the id of its session; 0 when it is not known.

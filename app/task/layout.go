@@ -50,6 +50,7 @@ func (s *Tasks) shown(id ident.Task) (bytes uint64) {
 // saveLayout saves the tabs of one task. That it could not be done costs their scrollback at the next start and nothing else, so
 // it is logged only.
 func (s *Tasks) saveLayout(id ident.Task) {
+	s.noteSessions(id)
 	record, ok := s.Get(id)
 	if !ok || record.Stage != Live { // what an archived task's tabs showed is kept with it
 		return

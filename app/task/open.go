@@ -22,8 +22,9 @@ const maxTabs = 32
 
 // OpenTab opens another terminal in a task. opener is the task whose token asks for it; still is asked, with the
 // task's life locked, whether it may be opened as things are then.
-func (s *Tasks) OpenTab(ctx context.Context, id ident.Task, agentID, name string, opener ident.Task, still func() error) (*tab.Tab, error) {
-	return s.openWish(ctx, id, agentID, tabWish{name: name, opener: opener, still: still})
+// It goes on with the conversation that an earlier tab of the name had with the agent, unless it is to be fresh.
+func (s *Tasks) OpenTab(ctx context.Context, id ident.Task, agentID, name string, fresh bool, opener ident.Task, still func() error) (*tab.Tab, error) {
+	return s.openWish(ctx, id, agentID, tabWish{name: name, fresh: fresh, opener: opener, still: still})
 }
 
 // openWish opens a tab without a prompt.
@@ -54,6 +55,7 @@ type tabWish struct {
 	name   string // "": the agent's id, numbered if taken
 	opener ident.Task
 	prompt string
+	fresh  bool         // begins a new conversation where there is one to go on with
 	still  func() error // as in tab.Send, for the prompt
 	// outside opens it beside the task's cage. Only OpenOutside asks for it.
 	outside bool
@@ -73,17 +75,20 @@ func (s *Tasks) openTab(ctx context.Context, t *task, definition agent.Definitio
 	if err != nil {
 		return nil, false, err
 	}
-	argv, extra, passed, err := definition.Launch(agent.LaunchOptions{
-		Program: program, Prompt: want.prompt, Dir: t.record.Dir, Caged: place.start != nil, Bypass: t.record.Bypass && !want.outside,
-		MCPURL: place.url, OlderMCP: s.Settings.Bool(settings.MCPOlder),
-	})
+	session, resume := s.sessionFor(t.record, name, definition, want)
+	launch := agent.LaunchOptions{
+		Program: program, Session: session, Resume: resume, Prompt: want.prompt, Dir: t.record.Dir, Caged: place.start != nil, Bypass: t.record.Bypass && !want.outside,
+		MCPURL: place.url, OlderMCP: s.Settings.Bool(settings.MCPOlder), Hook: place.hook, Plugins: place.plugins,
+	}
+	argv, extra, passed, err := definition.Launch(launch)
 	if err != nil {
 		return nil, false, fmt.Errorf("start agent %s: %w", definition.ID, err)
 	}
 	opened, err := tab.Open(tab.Spec{
 		ID: ident.NewTab(), Task: t.record.ID, Name: name, Agent: definition,
 		Argv: argv, Env: append(place.env, extra...), Dir: t.record.Dir, Size: firstSize, Start: place.start,
-		Scrollback: s.Settings.Int(settings.Scrollback), Prompted: passed, Before: before,
+		Scrollback: s.Settings.Int(settings.Scrollback), Prompted: passed, Hooks: definition.Reports(launch),
+		Conversation: session, Resumed: resume, Before: before,
 		Opener: want.opener, Outside: want.outside, Changed: s.Changed,
 	}, s.Log.Warn)
 	if err != nil {
@@ -150,6 +155,7 @@ func (s *Tasks) CloseTab(id ident.Task, which ident.Tab, still func() error) err
 	if err != nil {
 		return err
 	}
+	s.noteSessions(id)
 	err = open.Close()
 	s.mu.Lock()
 	t.tabs = slices.DeleteFunc(t.tabs, func(o *tab.Tab) bool { return o == open })
@@ -160,6 +166,7 @@ func (s *Tasks) CloseTab(id ident.Task, which ident.Tab, still func() error) err
 
 // closeTabs ends all tabs of a task whose life is locked.
 func (s *Tasks) closeTabs(t *task) {
+	s.noteSessions(t.record.ID)
 	for _, open := range s.Tabs(t.record.ID) {
 		if err := open.Close(); err != nil {
 			s.Log.Error("tab not closed", "task", t.record.ID, "cause", err)

@@ -67,8 +67,11 @@ type Tasks struct {
 
 	mu    sync.RWMutex
 	tasks map[ident.Task]*task
+	// landing is held while work lands or is taken back. Taken after life.
+	landing sync.Mutex
 	// following are the goroutines that follow the git of cages.
 	following sync.WaitGroup
+	plugins   string // directory with our plugin for agents that have no hooks
 }
 
 // task is a task at run time.
@@ -89,6 +92,10 @@ type task struct {
 // Open reads the tasks and puts right what a crash left behind.
 func Open(ctx context.Context, tools Tools) (*Tasks, error) {
 	s := &Tasks{Tools: tools, tasks: map[ident.Task]*task{}}
+	var err error
+	if s.plugins, err = writePlugins(tools.Store); err != nil {
+		return nil, fmt.Errorf("open tasks: %w", err)
+	}
 	if err := sweep(tools.Store); err != nil {
 		return nil, fmt.Errorf("open tasks: %w", err)
 	}
@@ -122,6 +129,9 @@ func Open(ctx context.Context, tools Tools) (*Tasks, error) {
 		if err := s.restoreLayout(t); err != nil {
 			tools.Log.Error("tabs not restored", "task", id, "cause", err)
 		}
+	}
+	if err := s.recoverLandings(ctx); err != nil {
+		return nil, fmt.Errorf("open tasks: %w", err)
 	}
 	return s, nil
 }

@@ -7,12 +7,18 @@ import (
 
 // AppendResult appends the answer to request id. Result must be a JSON object.
 func AppendResult(into []byte, id ID, result []byte) []byte {
+	return AppendResultEnd(append(AppendResultBegin(into, id), result...))
+}
+
+// AppendResultBegin and AppendResultEnd append what is around the result, for one that is written in place.
+func AppendResultBegin(into []byte, id ID) []byte {
 	into = append(into, `{"jsonrpc":"2.0","id":`...)
 	into = append(into, id...)
-	into = append(into, `,"result":`...)
-	into = append(into, result...)
-	return append(into, '}')
+	return append(into, `,"result":`...)
 }
+
+// AppendResultEnd appends what follows the result.
+func AppendResultEnd(into []byte) []byte { return append(into, '}') }
 
 // AppendError appends an error answer; without an id where the request's could not be read. Text that is not
 // UTF-8 is mended, since an answer that cannot be read says nothing.

@@ -162,7 +162,8 @@ func String(raw json.RawMessage) (string, bool) {
 	if len(raw) == 0 || raw[0] != '"' {
 		return "", false
 	}
-	text, err := jsontext.AppendUnquote(nil, raw)
+	var room [128]byte // names and versions fit
+	text, err := jsontext.AppendUnquote(room[:0], raw)
 	return string(text), err == nil
 }
 

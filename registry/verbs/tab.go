@@ -94,6 +94,39 @@ var TaskWait = registry.Define[TaskWaitIn, TaskWaitOut](registry.Verb{
 	},
 })
 
+// TaskResultIn are the arguments of task_result.
+type TaskResultIn struct {
+	Task  string `json:"task" min:"1" jsonschema:"task: name, project/name, unique prefix, or id" cli:"arg"`
+	Tab   string `json:"tab,omitempty" jsonschema:"tab: name or id; default: the task's first agent tab, or its first tab"`
+	Bytes int    `json:"bytes,omitempty" min:"0" max:"1048576" jsonschema:"how much of the message at most, in bytes; default 65536"`
+}
+
+// Target implements registry.Targeted.
+func (in TaskResultIn) Target() registry.Target {
+	return registry.Target{Task: in.Task, Tab: in.Tab, MainTab: true}
+}
+
+// TaskResultOut is the result of task_result.
+type TaskResultOut struct {
+	Tab       string `json:"tab" jsonschema:"id of the tab" cli:"hide"`
+	Session   string `json:"session" jsonschema:"the agent's own id of its session" cli:"hide"`
+	Text      string `json:"text" jsonschema:"the agent's last message, as it wrote it" cli:"raw"`
+	Truncated bool   `json:"truncated" jsonschema:"the message goes on" cli:"hide"`
+}
+
+var TaskResult = registry.Define[TaskResultIn, TaskResultOut](registry.Verb{
+	Name:       "task_result",
+	Summary:    "show an agent's last message",
+	Doc:        "Returns the last message of the agent in a tab, exactly, from the transcript that the agent itself keeps. Wait for it with task_wait first: before that it is the message of the turn before. Agents of which no transcript is known are refused; use task_log, or have them write to a file.",
+	Class:      registry.Read,
+	Scope:      registry.Scoped,
+	Audience:   registry.Everyone,
+	Reach:      registry.ReachContent,
+	Idempotent: true,
+	Refusals:   []refusal.Code{refusal.NotFound, refusal.Ambiguous, refusal.Unsupported, refusal.Unavailable},
+	CLI:        registry.Command{Path: "result", Example: "result fix-login"},
+})
+
 // TaskLogIn are the arguments of task_log.
 type TaskLogIn struct {
 	Task  string `json:"task" min:"1" jsonschema:"task: name, project/name, unique prefix, or id" cli:"arg"`
@@ -131,6 +164,7 @@ type TaskTabIn struct {
 	Task  string `json:"task" min:"1" jsonschema:"task: name, project/name, unique prefix, or id" cli:"arg"`
 	Agent string `json:"agent,omitempty" max:"32" jsonschema:"agent to start in it; default: shell"`
 	Name  string `json:"name,omitempty" max:"64" jsonschema:"name of the tab; default: the agent's id, numbered if taken"`
+	Fresh bool   `json:"fresh,omitempty" jsonschema:"begin a new conversation; else a tab of a name that was used before goes on with the agent's, where the agent can"`
 }
 
 // Target implements registry.Targeted.

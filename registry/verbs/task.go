@@ -27,6 +27,7 @@ type Task struct {
 	Archived    bool     `json:"archived" jsonschema:"archived: no checkout, no tabs, can be restored"`
 	State       string   `json:"state" enum:"none,starting,working,waiting,done,idle,exited,unknown" jsonschema:"state of its first agent tab, or of its first tab; none without tabs" cli:"col"`
 	Signal      string   `json:"signal" enum:"none,hook,osc,process,title,screen,quiet" jsonschema:"what the state is known by; title, screen and quiet are guesses"`
+	FromCage    bool     `json:"from_cage,omitzero" jsonschema:"holds work that a cage may have written and that has not landed: landing it shows first what in it programs obey" cli:"hide"`
 	Trouble     string   `json:"trouble,omitempty" jsonschema:"what is wrong with the task or its git, in words"`
 	Creator     string   `json:"creator,omitempty" jsonschema:"id of the task whose agent created it"`
 	Created     string   `json:"created" jsonschema:"when it was created (RFC 3339)"`
@@ -49,6 +50,7 @@ type TaskNewIn struct {
 	Prompt   string   `json:"prompt,omitempty" max:"1048576" jsonschema:"first prompt for the agent, delivered when it is ready" cli:"short=p,stdin"`
 	Bypass   bool     `json:"bypass,omitempty" jsonschema:"start the agent with its own permission questions off although no cage holds it; only the person may. In a cage they are off anyway"`
 	Live     bool     `json:"live,omitempty" jsonschema:"work in the project's own checkout; only the person may"`
+	Confirm  string   `json:"confirm,omitempty" max:"64" jsonschema:"the word that a refusal gave: you have seen what a base from another task's cage brings"`
 	Key      string   `json:"key,omitempty" max:"128" jsonschema:"repeating the call with the same key and arguments within ten minutes returns the first outcome"`
 }
 
@@ -89,11 +91,29 @@ var TaskNew = registry.Define[TaskNewIn, TaskNewOut](registry.Verb{
 	Audience:  registry.Everyone,
 	Reach:     registry.ReachCreate,
 	OpenWorld: true,
-	Refusals:  []refusal.Code{refusal.NotFound, refusal.Conflict, refusal.Unsupported, refusal.Ambiguous},
+	Refusals:  []refusal.Code{refusal.NotFound, refusal.Conflict, refusal.Unsupported, refusal.Ambiguous, refusal.Unconfirmed},
 	CLI: registry.Command{
 		Path: "new", Then: "task_wait",
 		Example: `new fix-login --project shop --agent claude -p "fix the login test" --wait`,
 	},
+})
+
+// TaskPreviewOut is the result of task_preview.
+type TaskPreviewOut struct {
+	Can []string `json:"can" jsonschema:"what the task could really touch on this machine, in words"`
+}
+
+// TaskPreview is what the window asks while a person fills in a new task.
+var TaskPreview = registry.Define[TaskNewIn, TaskPreviewOut](registry.Verb{
+	Name:       "task_preview",
+	Summary:    "say what a new task could touch",
+	Doc:        "Says in words what a task with these arguments could really touch on this machine, or why there can be none. Nothing is made.",
+	Class:      registry.Read,
+	Scope:      registry.Full,
+	Audience:   0, // the window alone
+	Reach:      registry.ReachCreate,
+	Idempotent: true,
+	Refusals:   []refusal.Code{refusal.NotFound, refusal.Conflict, refusal.Unsupported, refusal.Ambiguous, refusal.BadInput},
 })
 
 // TaskStatusIn are the arguments of task_status.
@@ -292,4 +312,38 @@ var TaskDiff = registry.Define[TaskDiffIn, TaskDiffOut](registry.Verb{
 	Idempotent: true,
 	Refusals:   []refusal.Code{refusal.NotFound, refusal.Ambiguous},
 	CLI:        registry.Command{Path: "diff", Example: "diff fix-login"},
+})
+
+// TaskCommitsIn are the arguments of task_commits.
+type TaskCommitsIn struct {
+	Task string `json:"task" min:"1" jsonschema:"task: name, project/name, unique prefix, or id" cli:"arg"`
+}
+
+// Target implements registry.Targeted.
+func (in TaskCommitsIn) Target() registry.Target { return registry.Target{Task: in.Task} }
+
+// Commit is one commit on a task's branch.
+type Commit struct {
+	ID      string `json:"id" jsonschema:"full object id" cli:"col"`
+	When    string `json:"when" jsonschema:"when it was written (RFC 3339)" cli:"col"`
+	Author  string `json:"author" jsonschema:"who wrote it, as the commit says" cli:"col"`
+	Subject string `json:"subject" jsonschema:"first line of its message" cli:"col"`
+}
+
+// TaskCommitsOut is the result of task_commits.
+type TaskCommitsOut struct {
+	Commits []Commit `json:"commits" jsonschema:"commits on the task's branch since it was created, newest first, at most 500"`
+}
+
+var TaskCommits = registry.Define[TaskCommitsIn, TaskCommitsOut](registry.Verb{
+	Name:       "task_commits",
+	Summary:    "list the commits of a task",
+	Doc:        "Lists the commits on a task's branch since it was created, newest first.",
+	Class:      registry.Read,
+	Scope:      registry.Full,
+	Audience:   registry.ForCLI,
+	Reach:      registry.ReachContent,
+	Idempotent: true,
+	Refusals:   []refusal.Code{refusal.NotFound, refusal.Ambiguous},
+	CLI:        registry.Command{Path: "commits", Example: "commits fix-login"},
 })

@@ -32,6 +32,8 @@ export interface TaskNewIn {
   bypass?: boolean;
   /** work in the project's own checkout; only the person may */
   live?: boolean;
+  /** the word that a refusal gave: you have seen what a base from another task's cage brings */
+  confirm?: string;
   /** repeating the call with the same key and arguments within ten minutes returns the first outcome */
   key?: string;
 }
@@ -100,6 +102,8 @@ export interface Task {
   state: "none" | "starting" | "working" | "waiting" | "done" | "idle" | "exited" | "unknown";
   /** what the state is known by; title, screen and quiet are guesses */
   signal: "none" | "hook" | "osc" | "process" | "title" | "screen" | "quiet";
+  /** holds work that a cage may have written and that has not landed: landing it shows first what in it programs obey */
+  from_cage?: boolean;
   /** what is wrong with the task or its git, in words */
   trouble?: string;
   /** id of the task whose agent created it */
@@ -208,6 +212,26 @@ export interface TaskStatusOut {
   grant?: Grant;
 }
 
+export interface TaskResultIn {
+  /** task: name, project/name, unique prefix, or id */
+  task: string;
+  /** tab: name or id; default: the task's first agent tab, or its first tab */
+  tab?: string;
+  /** how much of the message at most, in bytes; default 65536 */
+  bytes?: number;
+}
+
+export interface TaskResultOut {
+  /** id of the tab */
+  tab: string;
+  /** the agent's own id of its session */
+  session: string;
+  /** the agent's last message, as it wrote it */
+  text: string;
+  /** the message goes on */
+  truncated: boolean;
+}
+
 export interface TaskLogIn {
   /** task: name, project/name, unique prefix, or id */
   task: string;
@@ -263,6 +287,27 @@ export interface TaskDiffOut {
   truncated: boolean;
 }
 
+export interface TaskCommitsIn {
+  /** task: name, project/name, unique prefix, or id */
+  task: string;
+}
+
+export interface Commit {
+  /** full object id */
+  id: string;
+  /** when it was written (RFC 3339) */
+  when: string;
+  /** who wrote it, as the commit says */
+  author: string;
+  /** first line of its message */
+  subject: string;
+}
+
+export interface TaskCommitsOut {
+  /** commits on the task's branch since it was created, newest first, at most 500 */
+  commits: Commit[];
+}
+
 export interface TaskTabIn {
   /** task: name, project/name, unique prefix, or id */
   task: string;
@@ -270,6 +315,8 @@ export interface TaskTabIn {
   agent?: string;
   /** name of the tab; default: the agent's id, numbered if taken */
   name?: string;
+  /** begin a new conversation; else a tab of a name that was used before goes on with the agent's, where the agent can */
+  fresh?: boolean;
 }
 
 export interface TabOut {
@@ -403,6 +450,55 @@ export interface TaskPurgeOut {
   bytes: number;
 }
 
+export interface TaskApplyIn {
+  /** task: name, project/name, unique prefix, or id */
+  task: string;
+  /** changes: uncommitted changes of the project's checkout (default); merge: a merge commit on its branch; branch: a new branch */
+  as?: "changes" | "merge" | "branch";
+  /** name of the new branch; default: the task's name */
+  branch?: string;
+  /** message of commits that are made; default: one that names the task */
+  message?: string;
+  /** change nothing: say what would land */
+  preview?: boolean;
+  /** the word that a refusal or a preview gave: you have seen the files that it named */
+  confirm?: string;
+  /** take the task's last landing back, whole */
+  undo?: boolean;
+}
+
+export interface ObeyedFile {
+  /** path in the checkout */
+  path: string;
+  /** runs: editors, git, shells or agents run it or what it says; instructs: agents read it as an instruction; submodule: git looks into that directory as a repository */
+  why: "runs" | "instructs" | "submodule";
+  /** what became of it */
+  kind: "added" | "modified" | "deleted";
+}
+
+export interface TaskApplyOut {
+  /** conflicts: it landed, and files with conflict markers are left to be resolved */
+  outcome: "landed" | "conflicts" | "preview" | "undone";
+  /** how it landed */
+  as: "changes" | "merge" | "branch";
+  /** how many files change */
+  files: number;
+  /** the first thousand of them */
+  paths: string[];
+  /** files with conflicts */
+  conflicts: string[];
+  /** the merge commit, or the commit of the new branch */
+  commit?: string;
+  /** the new branch */
+  branch?: string;
+  /** nested repositories, sockets and the like, which do not land */
+  left_out?: string[];
+  /** changed files that programs obey although nobody tells them to; listed for work from a cage */
+  obeyed: ObeyedFile[];
+  /** the word that confirms them */
+  confirm?: string;
+}
+
 export interface TaskOpenIn {
   /** task: name, project/name, unique prefix, or id; leave it out to bring only the window to the front */
   task?: string;
@@ -427,6 +523,8 @@ export interface CageEditIn {
   env?: string[];
   /** hosts, paths, variables or project ids to take away, as the task shows them; all takes away everything */
   drop?: string[];
+  /** show what it would end and what the task could touch then, and change nothing */
+  dry_run?: boolean;
   /** yes: end what runs in the task and start its tabs again in the changed cage */
   confirm?: boolean;
 }
@@ -434,8 +532,10 @@ export interface CageEditIn {
 export interface CageEditOut {
   /** the task */
   task: Task;
-  /** what the task can touch on this machine now, in words */
+  /** what the task can touch on this machine now, in words; with dry_run what it could touch then */
   can: string[];
+  /** what the change would end, in words; with dry_run only */
+  ends?: string;
   /** tabs that were ended and started again */
   restarted: string[];
   /** names of the tasks that it made, or that those made, and that were narrowed with it, since they could do more */
@@ -628,6 +728,8 @@ export interface Client {
   entry: "none" | "current" | "stale" | "changed" | "missing" | "foreign" | "manual" | "unreadable";
   /** highest class of verb that it may call */
   ceiling?: string;
+  /** who is asked about a call that has to be confirmed: hold, the person in termic; elicit, whoever sits at the client, by its own program */
+  confirm?: "hold" | "elicit";
   /** when it last called since the app started (RFC 3339) */
   last_seen?: string;
   /** its configuration */
@@ -662,6 +764,8 @@ export interface ClientAddIn {
   client: string;
   /** highest class of verb that it may call; default: destructive */
   ceiling?: "read" | "write" | "destructive";
+  /** who is asked about a call that has to be confirmed: hold, the person in termic; elicit, whoever sits at the client, where its program can ask; default: hold */
+  confirm?: "hold" | "elicit";
   /** yes to what a client needs besides its entry although it changes how it talks to all MCP servers */
   all_servers?: boolean;
   /** write over an entry that somebody else wrote or changed */
@@ -884,6 +988,8 @@ export interface HeldCall {
   id: string;
   /** since when it waits (RFC 3339) */
   since: string;
+  /** when it is refused unless somebody answers (RFC 3339) */
+  until: string;
   /** who asks: id of a task, or name of an outside client */
   holder: string;
   /** what is asked */
@@ -1022,6 +1128,13 @@ export interface WindowWatchOut {
   endpoint: Endpoint;
   /** the newest calls, oldest first */
   calls: Called[];
+  /** the calls that wait for the person, the oldest first */
+  held: HeldCall[];
+}
+
+export interface TaskPreviewOut {
+  /** what the task could really touch on this machine, in words */
+  can: string[];
 }
 
 /** Every verb with what goes in and what comes out. */
@@ -1034,10 +1147,14 @@ export interface Verbs {
   task_wait: { in: TaskWaitIn; out: TaskWaitOut };
   /** show a task and its tabs */
   task_status: { in: TaskStatusIn; out: TaskStatusOut };
+  /** show an agent's last message */
+  task_result: { in: TaskResultIn; out: TaskResultOut };
   /** show what a tab's terminal shows */
   task_log: { in: TaskLogIn; out: TaskLogOut };
   /** show what a task changed */
   task_diff: { in: TaskDiffIn; out: TaskDiffOut };
+  /** list the commits of a task */
+  task_commits: { in: TaskCommitsIn; out: TaskCommitsOut };
   /** open another tab in a task */
   task_tab: { in: TaskTabIn; out: TabOut };
   /** close a tab and end what runs in it */
@@ -1058,6 +1175,8 @@ export interface Verbs {
   task_preflight: { in: TaskPreflightIn; out: TaskPreflightOut };
   /** destroy an archived task for good */
   task_purge: { in: TaskPurgeIn; out: TaskPurgeOut };
+  /** land a task's work in the project's checkout, or take that back */
+  task_apply: { in: TaskApplyIn; out: TaskApplyOut };
   /** bring the window to the front */
   task_open: { in: TaskOpenIn; out: None };
   /** change a task's cage */
@@ -1118,6 +1237,8 @@ export interface Verbs {
   doctor: { in: None; out: DoctorOut };
   /** show everything, and follow it */
   window_watch: { in: None; out: WindowWatchOut };
+  /** say what a new task could touch */
+  task_preview: { in: TaskNewIn; out: TaskPreviewOut };
 }
 
 export type VerbName = keyof Verbs;
@@ -1130,8 +1251,10 @@ export const verbs: { readonly [K in VerbName]: { readonly summary: string; read
   task_send: { summary: "send a prompt to a task's agent", class: "write" },
   task_wait: { summary: "wait until a task's agent has settled", class: "read" },
   task_status: { summary: "show a task and its tabs", class: "read" },
+  task_result: { summary: "show an agent's last message", class: "read" },
   task_log: { summary: "show what a tab's terminal shows", class: "read" },
   task_diff: { summary: "show what a task changed", class: "read" },
+  task_commits: { summary: "list the commits of a task", class: "read" },
   task_tab: { summary: "open another tab in a task", class: "write" },
   task_tab_close: { summary: "close a tab and end what runs in it", class: "write" },
   task_agents: { summary: "list the agents that a task can run", class: "read" },
@@ -1142,6 +1265,7 @@ export const verbs: { readonly [K in VerbName]: { readonly summary: string; read
   task_restore: { summary: "bring an archived task back", class: "write" },
   task_preflight: { summary: "say what archiving a task would keep", class: "read" },
   task_purge: { summary: "destroy an archived task for good", class: "destructive" },
+  task_apply: { summary: "land a task's work in the project's checkout, or take that back", class: "destructive" },
   task_open: { summary: "bring the window to the front", class: "write" },
   cage_edit: { summary: "change a task's cage", class: "write" },
   tab_outside: { summary: "open a tab outside a task's cage", class: "write" },
@@ -1172,6 +1296,7 @@ export const verbs: { readonly [K in VerbName]: { readonly summary: string; read
   hold_forget: { summary: "take back what you allowed for all time", class: "write" },
   doctor: { summary: "check this machine and this app", class: "read" },
   window_watch: { summary: "show everything, and follow it", class: "read" },
+  task_preview: { summary: "say what a new task could touch", class: "read" },
 };
 
 export type RefusalCode =
@@ -1216,7 +1341,9 @@ export type RefusalCode =
   /** the disk refused: full, read-only or damaged; nothing was done */
   | "storage_failed"
   /** the app runs without a window */
-  | "no_window";
+  | "no_window"
+  /** something must be looked at first, and confirmed */
+  | "unconfirmed";
 
 /** The typed "no": what was refused, by which rule, and what to do next. */
 export interface Refusal {
