@@ -71,8 +71,14 @@ func TestATaskThatCannotBeKeptIsNotEnded(t *testing.T) {
 	r := newRig(t)
 	path := r.task("fix", "shell", "")["path"].(string)
 	r.wait("fix")
-	bareCommit(t, filepath.Join(path, "inner"))
-	r.refused(refusal.Conflict, "task_archive", `{"task":"fix"}`)
+	for _, err := range []error{os.MkdirAll(filepath.Join(path, "inner", ".GIT"), 0o755), os.WriteFile(filepath.Join(path, "inner", ".GIT", "x"), nil, 0o600)} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if no := r.refused(refusal.Conflict, "task_archive", `{"task":"fix"}`); !strings.Contains(no.Reason, "inner/.GIT/x") {
+		t.Errorf("it does not say which file: %s", no.Reason)
+	}
 	r.must("task_send", `{"task":"fix","text":"echo alive-$((40+2))"}`)
 	r.wait("fix")
 	if !strings.Contains(r.text("fix"), "alive-42") {
@@ -152,25 +158,39 @@ func TestACrashWhileATaskWasMadeLeavesNothing(t *testing.T) {
 	r.task("half", "shell", "")
 }
 
-// A crash may come before git has a record of the directory, and before it has made the branch.
+// A crash may come before git has a record of the directory, and before it has made the branch. What somebody else has put
+// there since is theirs.
 func TestACrashBeforeGitKnewOfTheTaskLeavesNothing(t *testing.T) {
-	r := newRig(t)
-	made := r.task("half", "shell", "")
-	path := made["path"].(string)
-	if err := r.stop(); err != nil {
-		t.Fatal(err)
+	for name, theirs := range map[string]string{"an empty directory": "", "a directory that somebody else made since": "precious"} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t)
+			made := r.task("half", "shell", "")
+			path := made["path"].(string)
+			if err := r.stop(); err != nil {
+				t.Fatal(err)
+			}
+			r.restage(made["id"].(string), task.Live, task.Creating)
+			runGit(t, "-C", r.repo, "worktree", "remove", "--force", "--force", path)
+			runGit(t, "-C", r.repo, "branch", "-D", "termic/half")
+			if err := os.MkdirAll(filepath.Join(path, theirs), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			r.start()
+			if list := r.must("task_list", `{}`)["tasks"].([]any); len(list) != 0 {
+				t.Errorf("the task is still there: %v", list)
+			}
+			if theirs != "" {
+				if _, err := os.Stat(filepath.Join(path, theirs)); err != nil {
+					t.Errorf("what somebody else made is gone: %v", err)
+				}
+				return
+			}
+			if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
+				t.Errorf("the directory: %v", err)
+			}
+			r.task("half", "shell", "")
+		})
 	}
-	r.restage(made["id"].(string), task.Live, task.Creating)
-	runGit(t, "-C", r.repo, "worktree", "remove", "--force", "--force", path)
-	runGit(t, "-C", r.repo, "branch", "-D", "termic/half")
-	if err := os.MkdirAll(filepath.Join(path, "part"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	r.start()
-	if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("the directory: %v", err)
-	}
-	r.task("half", "shell", "")
 }
 
 // The checkout is moved aside before it is removed; a crash then leaves git's record of it.

@@ -20,6 +20,8 @@ type ArchiveOptions struct {
 	Store string
 	// Branches are kept although HEAD may be elsewhere (a rebase in progress).
 	Branches []string
+	// Base is where the branch began; tags since then are named. "" for none.
+	Base OID
 	// Ignored tells which of the files and directories that git ignores are kept too, by path; nil for none. What is
 	// below a directory that is kept is not asked about.
 	Ignored func(path string) bool
@@ -57,6 +59,10 @@ type Archived struct {
 
 	Unmerged   bool   `json:"unmerged,omitempty"`    // the index held conflicts
 	InProgress string `json:"in_progress,omitempty"` // as in Status
+
+	// Stashes of its branch, pinned too, and tags of its commits; both are the repository's and stay there. At most 100.
+	Stashes []string `json:"stashes,omitempty"`
+	Tags    []string `json:"tags,omitempty"`
 
 	// Beside is what trees cannot hold, byte for byte: large files, repositories in the checkout, ignored files that a
 	// rule keeps, FIFOs.
@@ -115,7 +121,8 @@ func checkID(id string) error {
 // It returns *NestedRepositoryError for checked-out submodules, *UnkeepableError, ErrBusy when the checkout
 // changes meanwhile, ErrNotWorktree, ErrBadID. Empty directories, permissions, repositories in the checkout, FIFOs and the
 // state of an operation in progress are kept; ignored files only as o.Ignored says. Large files are copied once, with
-// their holes. Stashes belong to the repository and stay there.
+// their holes. Stashes belong to the repository and stay there;
+// those of its branch are pinned too.
 func (r *Repo) Archive(ctx context.Context, o ArchiveOptions) (Archived, error) {
 	a, err := r.archive(ctx, o)
 	if err != nil {

@@ -36,6 +36,21 @@ func (r *Repo) pinAll(ctx context.Context, o ArchiveOptions, v view, state map[s
 	if err != nil {
 		return err
 	}
+	for _, branch := range append([]string{v.head.branch}, o.Branches...) {
+		stashes, err := r.stashes(ctx, branch)
+		if err != nil {
+			return err
+		}
+		for _, s := range stashes { // a stash that is dropped later is still in the archive
+			pins = append(pins, s.oid)
+			if len(a.Stashes) < maxListed && !slices.Contains(a.Stashes, s.message) {
+				a.Stashes = append(a.Stashes, s.message)
+			}
+		}
+	}
+	if a.Tags, err = r.tagsOn(ctx, v, o.Base); err != nil {
+		return err
+	}
 	tips, err := r.unreachableTips(ctx, o.ID, append(commits, pins...))
 	if err != nil {
 		return err

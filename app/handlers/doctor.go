@@ -23,6 +23,7 @@ func (s Services) doctor(ctx context.Context, _ registry.Call, _ verbs.None) (ve
 		{Name: "git", State: "ok", Evidence: s.Git.Version().String() + " at " + s.Git.Path()},
 	}
 	checks = append(checks, s.dataChecks()...)
+	checks = append(checks, s.archiveCheck())
 	checks = append(checks, s.environmentCheck())
 	checks = append(checks, s.strayChecks()...)
 	checks = append(checks, s.auditCheck())

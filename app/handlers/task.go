@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"termic/app/git"
@@ -24,6 +25,7 @@ func (s Services) bindTasks(r *registry.Router) {
 	bind(r, verbs.TaskArchive, s.taskArchive)
 	bind(r, verbs.TaskRestore, s.taskRestore)
 	bind(r, verbs.TaskDiff, s.taskDiff)
+	s.bindKeeping(r)
 	bind(r, verbs.TaskCommits, s.taskCommits)
 	bind(r, verbs.TaskApply, s.taskApply)
 }
@@ -118,7 +120,7 @@ func (s Services) taskArchive(ctx context.Context, call registry.Call, in verbs.
 	}
 	out := verbs.TaskArchiveOut{Task: s.task(record), Kept: []string{}}
 	if record.Archived != nil {
-		out.Kept = kept(*record.Archived)
+		out.Kept, out.Bytes = append(kept(*record.Archived), keptOwn(record.Kept)...), record.Archived.Bytes
 		out.IgnoredFiles, out.IgnoredBytes = record.Archived.IgnoredFiles, record.Archived.IgnoredBytes
 	}
 	return out, nil
@@ -134,8 +136,43 @@ func kept(a git.Archived) []string {
 		list = append(list, fmt.Sprintf("other commits of the checkout: %d", n))
 	}
 	list = append(list, "staged, unstaged and untracked files")
+	for _, beside := range []struct {
+		what  string
+		names []string
+	}{{"repositories in the checkout", a.Nested}, {"stashes, which stay in the project", a.Stashes}, {"tags, which stay in the project", a.Tags}} {
+		if len(beside.names) > 0 {
+			list = append(list, beside.what+": "+names(beside.names))
+		}
+	}
 	if a.InProgress != "" {
 		list = append(list, "the "+a.InProgress+" in progress")
+	}
+	return list
+}
+
+// keptOwn says in words what is kept of the own git of a caged task's agent.
+func keptOwn(k *task.KeptGit) (list []string) {
+	if k == nil {
+		return nil
+	}
+	var branches, tags, stashes []string
+	for _, r := range k.Refs {
+		if name, ok := strings.CutPrefix(r.Name, "refs/tags/"); ok {
+			tags = append(tags, name)
+		} else if name, ok := strings.CutPrefix(r.Name, "refs/heads/"); ok {
+			branches = append(branches, name)
+		}
+	}
+	for _, s := range k.Stashes {
+		stashes = append(stashes, s.Message)
+	}
+	for _, own := range []struct {
+		what  string
+		names []string
+	}{{"the agent's branches", branches}, {"the agent's tags", tags}, {"the agent's stashes", stashes}} {
+		if len(own.names) > 0 {
+			list = append(list, own.what+": "+names(own.names))
+		}
 	}
 	return list
 }

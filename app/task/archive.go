@@ -32,7 +32,9 @@ func (s *Tasks) Archive(ctx context.Context, id ident.Task, force bool) (Record,
 		return Record{}, refusal.New(refusal.Conflict, "still working: "+strings.Join(busy, ", "), "wait for it, or archive with force")
 	}
 	if !record.OwnCheckout {
+		shown := s.shownTabs(t, record)
 		s.end(t)
+		s.saveShown(id, shown)
 		return s.save(t, func(r *Record) { r.Stage = Archived })
 	}
 	repo, err := s.repo(ctx, record)
@@ -40,12 +42,15 @@ func (s *Tasks) Archive(ctx context.Context, id ident.Task, force bool) (Record,
 		return Record{}, err
 	}
 	// Once while the tabs live: what cannot be kept is then refused before anything has ended.
-	if _, err := s.keep(ctx, repo, record); err != nil && !errors.Is(err, git.ErrBusy) {
+	first, err := s.keep(ctx, repo, record)
+	if err != nil && !errors.Is(err, git.ErrBusy) {
 		return Record{}, err
 	}
+	shown := s.shownTabs(t, record)
 	own, trouble := s.endKept(ctx, t, record)
 	kept, err := s.keep(ctx, repo, record)
 	if err != nil {
+		s.showAgain(t, shown)
 		return Record{}, err
 	}
 	if _, err = s.save(t, func(r *Record) { r.Stage, r.Archived, r.Kept = Archiving, &kept, own }); err != nil {
@@ -55,9 +60,24 @@ func (s *Tasks) Archive(ctx context.Context, id ident.Task, force bool) (Record,
 		if _, again := s.save(t, func(r *Record) { r.Stage = Live }); again != nil {
 			s.Log.Error("task neither archived nor live again", "task", id, "cause", again)
 		}
+		s.showAgain(t, shown)
 		return Record{}, err
 	}
+	s.saveShown(id, shown)
+	s.discard(ctx, repo, &kept, &first, record.Archived)
 	return s.archived(t, trouble)
+}
+
+// discard frees what earlier archives of the task take in the store, now that kept holds everything.
+func (s *Tasks) discard(ctx context.Context, repo *git.Repo, kept *git.Archived, earlier ...*git.Archived) {
+	for _, old := range earlier {
+		if old == nil || old.ID == "" {
+			continue
+		}
+		if err := repo.Discard(ctx, old, kept); err != nil { // it takes room, and nothing else
+			s.Log.Warn("an earlier archive was not removed", "task", old.ID, "cause", err)
+		}
+	}
 }
 
 // archived is the last step of archiving: the task's own git goes when all of it is kept.
@@ -120,6 +140,7 @@ func (s *Tasks) keep(ctx context.Context, repo *git.Repo, record Record) (git.Ar
 	return repo.Archive(ctx, git.ArchiveOptions{
 		Dir: record.Dir, ID: string(record.ID), Store: filepath.Join(dir, string(record.Project)+".git"),
 		Branches: []string{record.Branch}, // HEAD is elsewhere during a rebase
+		Base:     record.Base,
 	})
 }
 
@@ -142,7 +163,9 @@ func (s *Tasks) Restore(ctx context.Context, id ident.Task) (Record, error) {
 	}
 	s.Credentials.Allow(id)
 	if !record.OwnCheckout {
-		return s.save(t, func(r *Record) { r.Stage = Live })
+		record, err := s.save(t, func(r *Record) { r.Stage = Live })
+		s.restoreTabs(t)
+		return record, err
 	}
 	repo, err := s.repo(ctx, record)
 	if err != nil {
@@ -164,7 +187,9 @@ func (s *Tasks) Restore(ctx context.Context, id ident.Task) (Record, error) {
 			trouble = "the task's own git could not be made again: its cage will say why when it starts"
 		}
 	}
-	return s.save(t, func(r *Record) { r.Stage, r.Trouble = Live, trouble })
+	record, err = s.save(t, func(r *Record) { r.Stage, r.Trouble = Live, trouble })
+	s.restoreTabs(t)
+	return record, err
 }
 
 // restore brings the checkout back: without the person's filters when a cage may have committed to it.
@@ -174,7 +199,7 @@ func (s *Tasks) restore(ctx context.Context, repo *git.Repo, record Record) erro
 		return err
 	}
 	return repo.Restore(ctx, git.RestoreOptions{
-		Archived: *record.Archived, Dir: record.Dir, Reason: "termic task " + string(record.ID), Plain: len(last) > 0,
+		Archived: *record.Archived, Dir: record.Dir, Reason: lockReason(record.ID), Plain: len(last) > 0,
 	})
 }
 
@@ -244,9 +269,10 @@ func (s *Tasks) recoverCreating(ctx context.Context, t *task) error {
 		if err := s.dropView(ctx, repo, record.ID); err != nil {
 			return err
 		}
-		err = repo.RemoveWorktree(ctx, record.Dir)
-		if errors.Is(err, git.ErrMainWorktree) { // a directory that git has no record of yet
-			err = os.RemoveAll(record.Dir)
+		err = repo.RemoveHalf(ctx, record.Dir, lockReason(record.ID))
+		if errors.Is(err, git.ErrOther) { // somebody made it since: it is theirs
+			s.Log.Warn("the directory of a task that did not come to be is somebody else's by now", "task", record.ID, "dir", record.Dir)
+			err = nil
 		}
 		if err == nil {
 			err = repo.DeleteBranch(ctx, record.Branch, record.Base)

@@ -85,6 +85,11 @@ func (s *Tasks) Create(ctx context.Context, want New) (record Record, delivered 
 		}
 	}
 	undo := func(cause error) error { return s.undoCheckout(repo, record, cause) }
+	// A crash before the tab is open leaves a task with a tab in which nothing runs, as any other crash does.
+	s.saveShown(record.ID, []tab.Saved{{
+		ID: ident.NewTab(), Name: definition.ID, Agent: definition.ID, Opener: want.Creator, Cage: record.Mode.String(),
+		Lines: []string{"The app ended while this tab was being opened; a prompt for it was not delivered."},
+	}})
 	if record, err = s.save(t, func(r *Record) { r.Stage = Live }); err != nil {
 		return Record{}, false, undo(err)
 	}
@@ -244,6 +249,7 @@ func (s *Tasks) forget(t *task) {
 	if err != nil {
 		s.Log.Error("record of a failed task not removed", "task", t.record.ID, "cause", err)
 	}
+	s.saveShown(t.record.ID, nil)
 	if file, err := sessions.File(string(t.record.ID)); err == nil {
 		_ = file.Remove(s.Store) // it is of no use to anyone
 	}
@@ -310,13 +316,16 @@ func Checkouts(data *store.Store, set *settings.Settings) string {
 	return data.Dir() + ".checkouts"
 }
 
+// lockReason is what git says of a task's checkout (git worktree list).
+func lockReason(id ident.Task) string { return "termic task " + string(id) }
+
 func (s *Tasks) checkOut(ctx context.Context, repo *git.Repo, record Record) error {
 	plain, err := s.plain(ctx, repo, record)
 	if err != nil {
 		return err
 	}
 	return repo.AddWorktree(ctx, git.AddOptions{
-		Dir: record.Dir, Branch: record.Branch, Base: record.Base, Reason: "termic task " + string(record.ID), Plain: plain,
+		Dir: record.Dir, Branch: record.Branch, Base: record.Base, Reason: lockReason(record.ID), Plain: plain,
 	})
 }
 

@@ -51,14 +51,37 @@ func (s *Tasks) shown(id ident.Task) (bytes uint64) {
 // it is logged only.
 func (s *Tasks) saveLayout(id ident.Task) {
 	s.noteSessions(id)
-	record, _ := s.Get(id)
-	mode := record.Mode.String()
-	var saved []tab.Saved
-	for _, open := range s.Tabs(id) {
+	record, ok := s.Get(id)
+	if !ok || record.Stage != Live { // what an archived task's tabs showed is kept with it
+		return
+	}
+	s.saveShown(id, s.savedTabs(record))
+}
+
+// savedTabs is what is to be kept of a task's tabs.
+func (s *Tasks) savedTabs(record Record) (saved []tab.Saved) {
+	for _, open := range s.Tabs(record.ID) {
 		one := open.Save(s.Blank)
-		one.Cage = mode
+		one.Cage = record.Mode.String()
 		saved = append(saved, one)
 	}
+	return saved
+}
+
+// shownTabs is what a task's tabs show before they are ended for good: it is kept with an archive. The task's life is locked.
+func (s *Tasks) shownTabs(t *task, record Record) []tab.Saved {
+	saved := s.savedTabs(record)
+	for i := range saved {
+		saved[i].Session = 0 // nothing of it is left by the time that anybody looks for it
+		if saved[i].Ended.IsZero() {
+			saved[i].Ended = time.Now().UTC().Truncate(time.Second)
+		}
+	}
+	return saved
+}
+
+// saveShown saves what tabs showed; nil removes it.
+func (s *Tasks) saveShown(id ident.Task, saved []tab.Saved) {
 	file, err := layouts.File(string(id))
 	if err == nil && len(saved) == 0 {
 		err = file.Remove(s.Store)
@@ -67,6 +90,19 @@ func (s *Tasks) saveLayout(id ident.Task) {
 	}
 	if err != nil {
 		s.Log.Error("tabs not saved", "task", id, "cause", err)
+	}
+}
+
+// showAgain brings the tabs back of a task that was to be archived and is not, with nothing running in them.
+func (s *Tasks) showAgain(t *task, shown []tab.Saved) {
+	s.saveShown(t.record.ID, shown)
+	s.restoreTabs(t)
+}
+
+// restoreTabs brings the tabs back whose text was kept with an archive. That it fails costs their text only.
+func (s *Tasks) restoreTabs(t *task) {
+	if err := s.restoreLayout(t); err != nil {
+		s.Log.Error("tabs not restored", "task", t.record.ID, "cause", err)
 	}
 }
 
@@ -84,8 +120,10 @@ func (s *Tasks) restoreLayout(t *task) error {
 	if err := endSurvivors(t.record.ID, saved); err != nil {
 		s.Log.Error("processes of an earlier run not ended", "task", t.record.ID, "cause", err)
 	}
-	if t.record.Stage != Live {
-		return file.Remove(s.Store)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if t.record.Stage != Live { // archived: its text is kept with it
+		return nil
 	}
 	for _, one := range saved {
 		definition, err := s.Agents.Get(one.Agent)

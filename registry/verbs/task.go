@@ -235,6 +235,7 @@ func (in TaskArchiveIn) Target() registry.Target { return registry.Target{Task: 
 type TaskArchiveOut struct {
 	Task         Task     `json:"task" jsonschema:"the archived task"`
 	Kept         []string `json:"kept" jsonschema:"what was kept, in words"`
+	Bytes        int64    `json:"bytes" jsonschema:"space that the archive takes, in bytes"`
 	IgnoredFiles int      `json:"ignored_files" jsonschema:"files that git ignores, which are not kept"`
 	IgnoredBytes int64    `json:"ignored_bytes" jsonschema:"their size in bytes"`
 }
@@ -242,7 +243,7 @@ type TaskArchiveOut struct {
 var TaskArchive = registry.Define[TaskArchiveIn, TaskArchiveOut](registry.Verb{
 	Name:     "task_archive",
 	Summary:  "archive a task, keeping all its work",
-	Doc:      "Ends a task's tabs and removes its checkout. Branch, detached commits, staged and unstaged changes and untracked files are kept and come back with restore; files that git ignores are not kept. The task's token ends.",
+	Doc:      "Ends a task's tabs and removes its checkout. Branch, detached commits, staged and unstaged changes and untracked files are kept and come back with restore, and so does what its tabs showed; files that git ignores are not kept. The task's token ends.",
 	Class:    registry.Destructive,
 	Scope:    registry.Full,
 	Audience: registry.ForCLI | registry.ForFull,
@@ -264,7 +265,7 @@ func (in TaskRestoreIn) Target() registry.Target {
 var TaskRestore = registry.Define[TaskRestoreIn, TaskOut](registry.Verb{
 	Name:     "task_restore",
 	Summary:  "bring an archived task back",
-	Doc:      "Brings an archived task's checkout back as it was: branch, staged and unstaged changes, untracked files. Tabs are not reopened, and a new token is made.",
+	Doc:      "Brings an archived task's checkout back as it was: branch, staged and unstaged changes, untracked files. Its tabs show what they showed, with nothing running in them, and a new token is made.",
 	Class:    registry.Write,
 	Scope:    registry.Full,
 	Audience: registry.ForCLI,

@@ -25,7 +25,7 @@ func All() []*registry.Verb {
 	return []*registry.Verb{
 		TaskNew.Verb(), TaskSend.Verb(), TaskWait.Verb(), TaskStatus.Verb(), TaskResult.Verb(), TaskLog.Verb(), TaskDiff.Verb(), TaskCommits.Verb(),
 		TaskTab.Verb(), TaskTabClose.Verb(), TaskBroadcast.Verb(), TaskAgents.Verb(), Prompts.Verb(),
-		TaskList.Verb(), TaskAttach.Verb(), TaskRename.Verb(), TaskArchive.Verb(), TaskRestore.Verb(), TaskApply.Verb(), TaskRun.Verb(), TaskOpen.Verb(),
+		TaskList.Verb(), TaskAttach.Verb(), TaskRename.Verb(), TaskArchive.Verb(), TaskRestore.Verb(), TaskPreflight.Verb(), TaskPurge.Verb(), TaskApply.Verb(), TaskRun.Verb(), TaskOpen.Verb(),
 		CageEdit.Verb(), TabOutside.Verb(),
 		QueueList.Verb(), QueueEdit.Verb(), QueueCancel.Verb(),
 		CageDenials.Verb(), ServerOpen.Verb(), ServerClose.Verb(), ServerList.Verb(), TaskDisk.Verb(), TaskWatched.Verb(), CageDraft.Verb(),

@@ -508,6 +508,8 @@ export interface TaskArchiveOut {
   task: Task;
   /** what was kept, in words */
   kept: string[];
+  /** space that the archive takes, in bytes */
+  bytes: number;
   /** files that git ignores, which are not kept */
   ignored_files: number;
   /** their size in bytes */
@@ -517,6 +519,40 @@ export interface TaskArchiveOut {
 export interface TaskRestoreIn {
   /** archived task: name, project/name, unique prefix, or id */
   task: string;
+}
+
+export interface TaskPreflightIn {
+  /** task: name, project/name, unique prefix, or id */
+  task: string;
+}
+
+export interface TaskPreflightOut {
+  /** work that is nowhere else and that an archive keeps, in words; empty when there is none */
+  kept: string[];
+  /** what goes with the checkout, in words */
+  lost: string[];
+  /** what makes an archive be refused, in words */
+  prevents: string[];
+  /** tabs whose agents are still working */
+  working: string[];
+}
+
+export interface TaskPurgeIn {
+  /** archived task: name, project/name, unique prefix, or id */
+  task: string;
+  /** destroy it; without this the call only says what would be destroyed */
+  yes?: boolean;
+}
+
+export interface TaskPurgeOut {
+  /** whether it was destroyed */
+  purged: boolean;
+  /** what is destroyed for good, in words */
+  destroys: string[];
+  /** what stays in the project, in words */
+  stays: string[];
+  /** space that its archive takes, in bytes */
+  bytes: number;
 }
 
 export interface TaskApplyIn {
@@ -1507,6 +1543,10 @@ export interface Verbs {
   task_archive: { in: TaskArchiveIn; out: TaskArchiveOut };
   /** bring an archived task back */
   task_restore: { in: TaskRestoreIn; out: TaskOut };
+  /** say what archiving a task would keep */
+  task_preflight: { in: TaskPreflightIn; out: TaskPreflightOut };
+  /** destroy an archived task for good */
+  task_purge: { in: TaskPurgeIn; out: TaskPurgeOut };
   /** land a task's work in the project's checkout, or take that back */
   task_apply: { in: TaskApplyIn; out: TaskApplyOut };
   /** run the project's commands in a task */
@@ -1621,6 +1661,8 @@ export const verbs: { readonly [K in VerbName]: { readonly summary: string; read
   task_rename: { summary: "rename a task", class: "write" },
   task_archive: { summary: "archive a task, keeping all its work", class: "destructive" },
   task_restore: { summary: "bring an archived task back", class: "write" },
+  task_preflight: { summary: "say what archiving a task would keep", class: "read" },
+  task_purge: { summary: "destroy an archived task for good", class: "destructive" },
   task_apply: { summary: "land a task's work in the project's checkout, or take that back", class: "destructive" },
   task_run: { summary: "run the project's commands in a task", class: "write" },
   task_open: { summary: "bring the window to the front", class: "write" },
