@@ -51,7 +51,7 @@ fuzz: ## each fuzz target for FUZZTIME (10s)
 	@build/setup.sh go node
 	@build/fuzz.sh
 
-mutants: ## remove each check of the authority in turn: its tests must notice (about 15 minutes)
+mutants: ## remove each check of the authority in turn: its tests must notice (about 20 minutes)
 	@build/setup.sh git go
 	@build/mutants.sh
 

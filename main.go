@@ -14,6 +14,7 @@ import (
 
 	"termic/app"
 	"termic/app/cli"
+	"termic/app/hook"
 	"termic/app/store"
 	"termic/app/task"
 	"termic/registry/verbs"
@@ -27,6 +28,10 @@ var version = "unknown"
 var window func(args []string) (status int, opened bool)
 
 func main() {
+	if len(os.Args) == 3 && os.Args[1] == "hook" { // an agent waits for it, so before anything else
+		hook.Report(os.Args[2], os.Stdin, os.Getenv)
+		return
+	}
 	if window != nil {
 		if status, opened := window(os.Args[1:]); opened {
 			os.Exit(status)

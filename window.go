@@ -160,6 +160,12 @@ func prepareDisplay() error {
 	if strings.TrimSpace(os.Getenv("DISPLAY")+os.Getenv("WAYLAND_DISPLAY")) == "" {
 		return errors.New("no display: DISPLAY and WAYLAND_DISPLAY are not set; set one, or run without a window: termic serve")
 	}
+	// Wails has GTK look for X alone unless XDG_SESSION_TYPE says otherwise, which only a login sets.
+	if os.Getenv("DISPLAY") == "" && os.Getenv("GDK_BACKEND") == "" {
+		if err := os.Setenv("GDK_BACKEND", "wayland"); err != nil {
+			return err
+		}
+	}
 	for _, entry := range os.Environ() {
 		if name, _, _ := strings.Cut(entry, "="); strings.HasPrefix(name, "WEBKIT_INSPECTOR_") && !underTest {
 			if err := os.Unsetenv(name); err != nil {

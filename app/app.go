@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"log/slog"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"sync"
@@ -21,6 +22,7 @@ import (
 	"termic/app/handlers"
 	"termic/app/hold"
 	"termic/app/project"
+	"termic/app/prompt"
 	"termic/app/registration"
 	"termic/app/settings"
 	"termic/app/settle"
@@ -144,6 +146,7 @@ func open(ctx context.Context, s *store.Store, log *audit.Log, o Options) (*app,
 	a.tasks, err = task.Open(ctx, task.Tools{
 		Store: s, Projects: projects, Agents: known.Set, Settings: set, Credentials: a.endpoint, Machine: cage.NewMachine(o.Stage), State: a.state,
 		Environ: environment.Environ, CLI: o.CLI, Blank: grant.Blank, Log: o.Log, Changed: a.window.feed.Poke,
+		Recheck: a.recheck, Lost: a.lost,
 	})
 	if err != nil {
 		return nil, err
@@ -155,10 +158,12 @@ func open(ctx context.Context, s *store.Store, log *audit.Log, o Options) (*app,
 		return nil, err
 	}
 	a.holds = hold.New(policy, 0)
+	a.holds.Confirms = outside.Elicits
 	a.router.HoldWith(a.holds)
 	services := handlers.Services{
 		Projects: projects, Tasks: a.tasks, Agents: known, Settings: set, Endpoint: a.endpoint, Streams: a.streams, Clients: outside, Environment: environment, Window: a.window,
 		Store: s, Git: g, Book: book, Version: o.Version, Audit: auditLog{log, s}, Holds: a.holds, Policy: policy,
+		Prompts: prompt.New(filepath.Join(s.Dir(), "prompts")), Call: a.router.Dispatch,
 	}
 	handlers.Bind(a.router, services)
 	a.page = handlers.NewPage(services)
@@ -217,6 +222,7 @@ func (a *app) serve(ctx context.Context) error {
 	}
 	if a.Window != nil {
 		go a.window.feed.Run(ctx, a.page.Draw)
+		go a.window.watchHolds(ctx, a.holds)
 		a.window.feed.AttachWindow(a.Host.Front)
 		a.Window(gui.New(gui.Options{
 			Router: a.router, Streams: guiStreams{a.streams}, Feed: a.window.feed, Host: a.Host, Working: a.working, Assets: a.Assets, Log: a.Log,

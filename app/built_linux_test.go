@@ -1,51 +1,158 @@
 package app
 
 import (
-	"fmt"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
+	creack "github.com/creack/pty"
+
 	"termic/app/ctl"
-	"termic/registry/refusal"
 )
 
-// startBuilt runs the built program on the rig's data directory, as a program of its own, until stop.
-func (r *rig) startBuilt() {
-	r.t.Helper()
-	out, err := os.Create(filepath.Join(r.t.TempDir(), "serve.log"))
+// built is the built program at work: a process of its own, at a terminal of its own, at which the test is the person.
+type built struct {
+	*rig
+	pid        int
+	keys       *os.File // what the person types
+	screen     *screenText
+	token, url string // of the unnamed outside client
+	asked      int
+}
+
+// screenText is what a terminal was sent so far.
+type screenText struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (s *screenText) read(from *os.File) {
+	one := make([]byte, 4096)
+	for {
+		n, err := from.Read(one)
+		if err != nil {
+			return
+		}
+		s.mu.Lock()
+		s.text.Write(one[:n])
+		s.mu.Unlock()
+	}
+}
+
+// all returns the text, without the carriage returns of the terminal.
+func (s *screenText) all() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return strings.ReplaceAll(s.text.String(), "\r", "")
+}
+
+// until waits until what is true. Nothing tells of a change in another process, so it looks again and again.
+func (b *built) until(saying string, what func() bool) {
+	b.t.Helper()
+	for deadline := time.Now().Add(time.Minute); !what(); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			b.t.Fatalf("%s: not within a minute; the terminal shows:\n%s", saying, b.screen.all())
+		}
+	}
+}
+
+// startBuilt runs the built program on the rig's data directory until stop.
+func (b *built) startBuilt() {
+	b.t.Helper()
+	master, tty, err := creack.Open()
 	if err != nil {
-		r.t.Fatal(err)
+		b.t.Fatal(err)
 	}
-	defer out.Close()
+	log, err := os.OpenFile(filepath.Join(b.dir+".log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	defer log.Close()
+	defer tty.Close()
 	serve := exec.Command(testTermic, "serve")
-	serve.Env = append(r.environ, "TERMIC_DATA_DIR="+r.dir)
-	serve.Stdout, serve.Stderr = out, out
+	serve.Env = append(b.environ, "TERMIC_DATA_DIR="+b.dir)
+	serve.Stdin, serve.Stdout, serve.Stderr = tty, tty, log
 	if err := serve.Start(); err != nil {
-		r.t.Fatal(err)
+		b.t.Fatal(err)
 	}
+	b.pid, b.keys, b.screen = serve.Process.Pid, master, &screenText{}
+	go b.screen.read(master)
 	ended := make(chan error, 1)
 	go func() { ended <- serve.Wait() }()
-	r.stop = func() error {
-		r.stop = nil
+	b.stop = func() error {
+		b.stop = nil
+		defer master.Close()
 		if err := serve.Process.Signal(os.Interrupt); err != nil {
 			return err
 		}
 		return <-ended
 	}
-	for deadline := time.Now().Add(30 * time.Second); !strings.Contains(readFile(r.t, out.Name()), "termic serves"); time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(deadline) || len(ended) > 0 {
-			r.t.Fatalf("the program did not start:\n%s", readFile(r.t, out.Name()))
-		}
+	b.until("the program starts", func() bool { return len(ended) > 0 || strings.Contains(b.screen.all(), "termic serves") })
+	if len(ended) > 0 {
+		b.t.Fatalf("the program did not start:\n%s", readFile(b.t, log.Name()))
 	}
-	r.client = ctl.NewClient(r.dir)
+	b.client = ctl.NewClient(b.dir)
 }
 
-// ask makes a discovery with other headers or another host than discover does, and returns the status.
+// newBuilt starts the built program with its control plane on.
+func newBuilt(t *testing.T) *built {
+	t.Helper()
+	b := &built{rig: newRig(t)}
+	if err := b.stop(); err != nil {
+		t.Fatal(err)
+	}
+	b.startBuilt()
+	b.must("settings_set", `{"key":"mcp.enabled","value":"true"}`)
+	b.advertised()
+	return b
+}
+
+// advertised reads the endpoint's address and token.
+func (b *built) advertised() { b.token, b.url = b.secret("mcp-token"), b.rig.url() }
+
+// status asks for a discovery, changed by change, and wants an HTTP status; 0: nobody answers.
+func (b *built) status(want int, change func(*http.Request)) {
+	b.t.Helper()
+	if change == nil {
+		change = func(*http.Request) {}
+	}
+	if got := askAs(b.t, b.url, b.token, change); got != want {
+		b.t.Errorf("status %d, want %d", got, want)
+	}
+}
+
+// bearer makes a request carry another token.
+func bearer(token string) func(*http.Request) {
+	return func(q *http.Request) { q.Header.Set("Authorization", "Bearer "+token) }
+}
+
+// allowed has a caged agent make a call that has to succeed.
+func (b *built) allowed(task, call string) {
+	b.t.Helper()
+	if got := b.tell(task, "call "+call); toolError.MatchString(got) {
+		b.t.Errorf("twin: %s: %s", call, got)
+	}
+}
+
+// lead makes a caged orchestrator and waits for it.
+func (b *built) lead(name, more string) {
+	b.t.Helper()
+	b.cagedTask(name, `,"mcp":true`+more)
+	b.rig.wait(name)
+}
+
+// flag returns a field of a task's status.
+func (b *built) flag(name, field string) any {
+	b.t.Helper()
+	return b.must("task_status", `{"task":%q}`, name)["task"].(map[string]any)[field]
+}
+
+// askAs makes a discovery with other headers or another host than discover does, and returns the status.
 func askAs(t *testing.T, url, token string, change func(*http.Request)) int {
 	t.Helper()
 	request, err := http.NewRequest(http.MethodPost, url, strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"server/discover","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}`))
@@ -67,132 +174,35 @@ func askAs(t *testing.T, url, token string, change func(*http.Request)) int {
 	return answer.StatusCode
 }
 
-// TestEveryEnforcedBoundaryRefuses does forbidden things to the built program (its own process, socket, port and cages),
-// and the same without what forbids them. Each case is a row of registry.Boundaries.
+// boundaryCase does what a row of registry.Boundaries forbids, and its twin.
+type boundaryCase struct {
+	name string
+	try  func(b *built)
+}
+
+// TestEveryEnforcedBoundaryRefuses does forbidden things to the built program (its own process, socket, port, terminal
+// and cages), and the same without what forbids them. Each case is a row of registry.Boundaries. They run in this order
+// on one program: each leaves it as the next ones need it.
 func TestEveryEnforcedBoundaryRefuses(t *testing.T) {
-	r := newRig(t)
-	other := filepath.Join(filepath.Dir(r.repo), "other")
+	b := newBuilt(t)
+	other := filepath.Join(filepath.Dir(b.repo), "other")
 	newRepository(t, other)
-	r.must("project_add", `{"path":%q}`, other)
-	if err := r.stop(); err != nil {
-		t.Fatal(err)
-	}
-	r.startBuilt()
-	r.must("settings_set", `{"key":"mcp.enabled","value":"true"}`)
-	token, url := r.secret("mcp-token"), "http://127.0.0.1:"+r.secret("mcp-port")+"/mcp"
-	r.cagedTask("lead", `,"mcp":true`)
-	r.task("outsider", "test", "")
-	r.wait("lead")
-	status := func(want int, change func(*http.Request)) {
-		t.Helper()
-		if got := askAs(t, url, token, change); got != want {
-			t.Errorf("status %d, want %d", got, want)
-		}
-	}
-	nothing := func(*http.Request) {}
-	allowed := func(call string) {
-		t.Helper()
-		if got := r.tell("lead", "call "+call); toolError.MatchString(got) {
-			t.Errorf("twin: %s: %s", call, got)
-		}
-	}
-	cases := []struct {
-		name string
-		try  func(t *testing.T)
-	}{
-		{"origin", func(*testing.T) {
-			status(http.StatusForbidden, func(q *http.Request) { q.Header.Set("Origin", "https://evil.example.org") })
-			status(http.StatusOK, nothing)
-		}},
-		{"host", func(*testing.T) {
-			status(http.StatusMisdirectedRequest, func(q *http.Request) { q.Host = "evil.example.org" })
-			status(http.StatusOK, nothing)
-		}},
-		{"credential", func(*testing.T) {
-			for _, wrong := range []string{"", "Bearer", "Bearer x", "Bearer " + token + "x", "Basic " + token} {
-				status(http.StatusUnauthorized, func(q *http.Request) { q.Header.Set("Authorization", wrong) })
-			}
-			status(http.StatusOK, nothing)
-		}},
-		{"doors", func(t *testing.T) {
-			status(http.StatusUnauthorized, func(q *http.Request) { q.Header.Set("Authorization", "Bearer "+r.secret("cli-token")) })
-			status(http.StatusOK, nothing)
-		}},
-		{"files", func(t *testing.T) {
-			for name, mode := range map[string]os.FileMode{"": 0o700, "cli-token": 0o600, "mcp-token": 0o600, "mcp-port": 0o600} {
-				info, err := os.Stat(filepath.Join(r.dir, name))
-				if err != nil || info.Mode().Perm() != mode {
-					t.Errorf("%q: %v, %v", name, info.Mode(), err)
-				}
-			}
-		}},
-		{"scope", func(*testing.T) {
-			r.refusedInside("lead", map[string]string{`task_list {}`: "unknown tool", `cage_edit {"task":"lead","cage":"off"}`: "unknown tool", `hold_answer {}`: "unknown tool"})
-			allowed(`task_agents {}`)
-		}},
-		{"sight", func(*testing.T) {
-			r.refusedInside("lead", map[string]string{`task_status {"task":"outsider"}`: "not_found", `task_send {"task":"outsider","text":"say owned"}`: "not_found", `task_log {"task":"outsider"}`: "not_found"})
-			allowed(`task_status {"task":"lead"}`)
-		}},
-		{"projects", func(*testing.T) {
-			r.refusedInside("lead", map[string]string{`task_new {"name":"p1","project":"other","agent":"test"}`: "not_found"})
-			allowed(`task_new {"name":"p2","project":"demo","agent":"test","mcp":false}`)
-		}},
-		{"child", func(*testing.T) {
-			r.refusedInside("lead", map[string]string{
-				`task_new {"name":"c1","agent":"test","cage":"off"}`:                     "exceeds_grant",
-				`task_new {"name":"c2","agent":"test","cage":"enforce-fs"}`:              "exceeds_grant",
-				`task_new {"name":"c3","agent":"test","hosts":["evil.example.org:443"]}`: "exceeds_grant",
-				`task_new {"name":"c4","agent":"test","read":["/srv"]}`:                  "exceeds_grant",
-				`task_new {"name":"c5","agent":"test","env":["HOME_SECRET"]}`:            "exceeds_grant",
-			})
-			allowed(`task_new {"name":"c6","agent":"test","cage":"enforce","mcp":false}`)
-		}},
-		{"tabs", func(*testing.T) {
-			r.refusedInside("lead", map[string]string{`task_tab_close {"task":"lead","tab":"test"}`: "not_permitted"})
-			allowed(`task_tab_close {"task":"c6","tab":"test"}`)
-		}},
-		{"budget", func(*testing.T) {
-			r.must("task_budget", `{"task":"lead","children":3}`)
-			allowed(`task_new {"name":"b1","agent":"test","mcp":false}`)
-			r.refusedInside("lead", map[string]string{`task_new {"name":"b2","agent":"test","mcp":false}`: "exceeds_grant"})
-		}},
-		{"revoked", func(t *testing.T) {
-			for _, g := range r.must("grant_list", `{}`)["grants"].([]any) {
-				if g := g.(map[string]any); g["holder"] == "client" {
-					status(http.StatusOK, nothing)
-					r.must("grant_revoke", `{"grant":%q}`, g["id"])
-				}
-			}
-			status(http.StatusUnauthorized, nothing)
-		}},
-		{"binding", func(t *testing.T) {
-			r.must("settings_set", `{"key":"mcp.enabled","value":"false"}`)
-			r.must("settings_set", `{"key":"mcp.enabled","value":"true"}`)
-			fresh := r.secret("mcp-token")
-			status(http.StatusUnauthorized, nothing)
-			token = fresh
-			status(http.StatusOK, nothing)
-		}},
-		{"stop", func(t *testing.T) {
-			status(http.StatusOK, nothing)
-			r.must("control_stop", `{}`)
-			status(0, nothing)
-			r.refused(refusal.NotFound, "grant_revoke", `{"grant":"g-none"}`) // the command line goes on
-		}},
+	b.must("project_add", `{"path":%q}`, other)
+	var cases []boundaryCase
+	for _, some := range [][]boundaryCase{doorCases, custodyCases, grantCases, wallCases, gitCases, holdCases, auditCases, endCases} {
+		cases = append(cases, some...)
 	}
 	for _, c := range cases {
 		if !builtCases[c.name] {
 			t.Errorf("case %s is not in the list", c.name)
 		}
 		t.Run(c.name, func(sub *testing.T) {
-			outer := t
-			t, r.t = sub, sub
-			defer func() { t, r.t = outer, outer }()
-			c.try(sub)
+			b.t = sub
+			defer func() { b.t = t }()
+			c.try(b)
 		})
 	}
 	if len(cases) != len(builtCases) {
-		t.Error(fmt.Sprint(len(cases), " cases, ", len(builtCases), " in the list"))
+		t.Errorf("%d cases, %d in the list", len(cases), len(builtCases))
 	}
 }

@@ -147,9 +147,16 @@ func TestATokenThatWasEndedComesBackWhenItIsAskedFor(t *testing.T) {
 			r.must("grant_revoke", `{"grant":%q}`, grant["id"])
 		}
 	}
+	says := func() any { return r.must("task_status", `{"task":"lead"}`)["task"].(map[string]any)["mcp"] }
+	if got := says(); got != false {
+		t.Errorf("its status says mcp %v although its token ended", got)
+	}
 	r.refused(refusal.Conflict, "cage_edit", `{"task":"lead","mcp":true}`)
 	r.must("cage_edit", `{"task":"lead","mcp":true,"confirm":true}`)
 	r.wait("lead")
+	if got := says(); got != true {
+		t.Errorf("its status says mcp %v although it has a token again", got)
+	}
 	shown(t, r.ask("lead", "tools"), "tools -> task_new ")
 }
 

@@ -33,7 +33,7 @@ func TestAnAgentDrivesAnotherTaskOverMCP(t *testing.T) {
 		"env TERMIC_MCP_URL=http://127.0.0.1:",
 		"env TERMIC_MCP_TOKEN (50 bytes)",
 		"env TERMIC_TASK=lead",
-		`"delivery":"delivered"`,
+		`"delivery":"submitted"`,
 		`"outcome":"done"`,
 		"worker is done",
 		"+forty-two",
@@ -67,7 +67,7 @@ func TestThePersonDoesTheSameAndArchivesTheWork(t *testing.T) {
 		t.Fatalf("outcome %q", got)
 	}
 	sent := r.must("task_send", `{"task":"fix","text":"write work.txt kept\nsay done"}`)
-	if sent["delivery"] != "delivered" {
+	if sent["delivery"] != "submitted" {
 		t.Errorf("delivery %v", sent["delivery"])
 	}
 	if got := r.wait("fix"); got != "done" {

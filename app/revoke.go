@@ -42,6 +42,13 @@ func (e *endpoint) Holds(id ident.Task) bool {
 	return slices.ContainsFunc(e.book.List(), func(l grant.Live) bool { return l.Task == id })
 }
 
+// Withheld tells whether the person ended a task's token, so that it gets none; it implements handlers.Endpoint.
+func (e *endpoint) Withheld(id ident.Task) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.withheld[id]
+}
+
 // Allow lets a task have a token again after End; it implements task.Credentials. The person's change of a cage says so.
 func (e *endpoint) Allow(id ident.Task) {
 	e.mu.Lock()

@@ -38,8 +38,8 @@ func TestWhatIsCalledIdempotentIs(t *testing.T) {
 		"doctor": `{}`, "grant_list": `{}`, "hold_list": `{}`, "hold_policy": `{}`,
 		"project_add": fmt.Sprintf(`{"path":%q}`, other), "project_list": `{}`,
 		"settings_get": `{"key":"mcp.port"}`, "settings_set": `{"key":"terminal.scrollback","value":"500"}`, "settings_list": `{}`,
-		"task_agents": `{}`, "task_budget": `{"task":"lead"}`, "task_diff": `{"task":"lead"}`, "task_list": `{}`, "task_log": `{"task":"lead"}`,
-		"task_open": `{"task":"lead"}`, "task_rename": `{"task":"lead","name":"lead"}`, "task_status": `{"task":"lead"}`, "task_wait": `{"task":"lead"}`,
+		"prompts": `{}`, "queue_list": `{"task":"lead"}`, "task_agents": `{}`, "task_budget": `{"task":"lead"}`, "task_diff": `{"task":"lead"}`, "task_commits": `{"task":"lead"}`, "task_preview": `{"name":"next","agent":"shell"}`, "task_list": `{}`, "task_log": `{"task":"lead"}`,
+		"task_open": `{"task":"lead"}`, "task_rename": `{"task":"lead","name":"lead"}`, "task_result": `{"task":"lead"}`, "task_status": `{"task":"lead"}`, "task_wait": `{"task":"lead"}`,
 		"control_stop": `{}`,
 	}
 	for _, verb := range verbs.All() {

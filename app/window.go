@@ -5,6 +5,7 @@ import (
 
 	"termic/app/audit"
 	"termic/app/gui"
+	"termic/app/hold"
 	"termic/registry"
 	"termic/registry/ident"
 	"termic/registry/verbs"
@@ -50,6 +51,19 @@ func (w *window) Watch() string { return w.feed.Watch() }
 
 // Show implements handlers.Window.
 func (w *window) Show(which ident.Task) bool { return w.feed.Show(which) }
+
+// watchHolds has the window look again whenever a call begins or ceases to wait, until ctx ends.
+func (w *window) watchHolds(ctx context.Context, holds *hold.Holds) {
+	for {
+		_, changed := holds.Pending()
+		w.feed.Poke()
+		select {
+		case <-ctx.Done():
+			return
+		case <-changed:
+		}
+	}
+}
 
 // guiStreams are the streams as the page's way in wants them.
 type guiStreams struct{ *streams }

@@ -35,6 +35,9 @@ packages_for() {
       has openbox || echo openbox
       has WebKitWebDriver || echo webkit2gtk-driver
       has chromium || echo chromium
+      has weston || echo weston # a display of Wayland
+      has xdotool || echo xdotool
+      has setxkbmap || echo x11-xkb-utils
       ;;
     webkit-darwin | display-darwin) ;; # the window is built and tested on Linux alone
     conformance-*) ;; # node's; what else it needs comes from npm

@@ -23,7 +23,15 @@ import (
 const (
 	fullToken   = "full-token-0000000000000000000000000000000000000000000000000000"
 	scopedToken = "scoped-token-00000000000000000000000000000000000000000000000000"
+	// The holders of these are asked about destructive calls: their own persons, the one in the app, and none, since the
+	// caller runs in a task.
+	elicitToken = "elicit-token-00000000000000000000000000000000000000000000000000"
+	otherToken  = "other-elicit-token-00000000000000000000000000000000000000000000"
+	heldToken   = "held-token-0000000000000000000000000000000000000000000000000000"
+	inTaskToken = "in-task-token-0000000000000000000000000000000000000000000000000"
 )
+
+var liveTokens = []string{fullToken, scopedToken, elicitToken, otherToken, heldToken, inTaskToken}
 
 type (
 	echoIn struct {
@@ -81,6 +89,21 @@ func (permissive) Check(_ context.Context, _ registry.Caller, _ *registry.Verb, 
 		}
 	}
 	return registry.Decision{Allow: true}
+}
+
+// asking asks about destructive calls of the callers that are named so. Nobody answers in the app.
+type asking struct{}
+
+func (asking) Policy(call registry.Call, verb *registry.Verb) (bool, *refusal.Refusal) {
+	return verb.Class == registry.Destructive && strings.HasPrefix(call.Caller.Name, "asked-"), nil
+}
+
+func (asking) Ask(context.Context, registry.Question) *refusal.Refusal {
+	return refusal.New(refusal.Held, "the person did not answer in time", "ask the person")
+}
+
+func (asking) Elicits(call registry.Call) bool {
+	return strings.HasPrefix(call.Caller.Name, "asked-elicit")
 }
 
 // memory is an audit log in memory.
@@ -142,6 +165,8 @@ type fixture struct {
 	began   chan struct{}
 	proceed chan struct{}
 	ended   chan error
+	// state is the last requestState that was given out.
+	state string
 	// told is called by thing_tell when it has reported how it goes.
 	told func()
 }
@@ -172,12 +197,17 @@ func newFixture(t testing.TB, limits Limits) *fixture {
 			fullToken: {Way: registry.MCP, Scope: registry.Full, Ceiling: registry.Destructive, Grant: ident.Grant("g-full"), Name: "client"},
 			scopedToken: {Way: registry.MCP, Scope: registry.Scoped, Ceiling: registry.Write, Grant: ident.Grant("g-scoped"),
 				Task: ident.Task("t-one"), Name: "task"},
+			elicitToken: {Way: registry.MCP, Scope: registry.Full, Ceiling: registry.Destructive, Grant: ident.Grant("g-elicit"), Name: "asked-elicit"},
+			otherToken:  {Way: registry.MCP, Scope: registry.Full, Ceiling: registry.Destructive, Grant: ident.Grant("g-other"), Name: "asked-elicit-too"},
+			heldToken:   {Way: registry.MCP, Scope: registry.Full, Ceiling: registry.Destructive, Grant: ident.Grant("g-held"), Name: "asked-held"},
+			inTaskToken: {Way: registry.MCP, Scope: registry.Full, Ceiling: registry.Destructive, Grant: ident.Grant("g-in-task"), Task: ident.Task("t-two"), Name: "asked-elicit-in-task"},
 		}},
 		began: make(chan struct{}, 1024), proceed: make(chan struct{}), ended: make(chan error, 1024), told: func() {},
 	}
 	log := slog.New(slog.NewTextHandler(f.log, nil))
 	router := registry.NewRouter(permissive{}, f.audit, log,
 		echoVerb.Verb(), waitVerb.Verb(), tellVerb.Verb(), writeVerb.Verb(), removeVerb.Verb(), windowVerb.Verb())
+	router.HoldWith(asking{})
 	f.bind(router)
 	if limits.FailDelay == 0 {
 		limits.FailDelay = time.Millisecond

@@ -30,7 +30,8 @@ var update = flag.Bool("update", false, "write the answers of testdata/wire/*.tx
 // In files whose names begin with "older" clients of older revisions are served.
 //
 // Requests are raw HTTP, with these stand-ins: $ADDR the endpoint's address, $PORT its port, $FULL and
-// $SCOPED two live tokens, $LENGTH the length of the body, $META a _meta that is right, $FF a byte that is not
+// $SCOPED two live tokens, $ELICIT, $OTHER, $HELD and $IN_TASK those whose holders are asked about destructive calls,
+// $STATE the requestState that was given out last, $LENGTH the length of the body, $META a _meta that is right, $FF a byte that is not
 // UTF-8, $CR a carriage return in a body. In answers $REQUEST stands for the id of the call.
 //
 // Every answer, and every request that succeeds, is held against the published schema too.
@@ -113,6 +114,9 @@ func playExchange(t *testing.T, f *fixture, written string) (string, int) {
 	close(seen)
 	before := ""
 	response, text := f.answer(reader)
+	if found := stateGiven.FindStringSubmatch(text); found != nil {
+		f.state = found[1]
+	}
 	if response.StatusCode == http.StatusContinue {
 		before = format(response, text)
 		response, text = f.answer(reader)
@@ -132,6 +136,7 @@ func playExchange(t *testing.T, f *fixture, written string) (string, int) {
 func fill(f *fixture, text string) string {
 	_, port, _ := strings.Cut(f.address.String(), ":")
 	return strings.NewReplacer("$ADDR", f.address.String(), "$PORT", port, "$FULL", fullToken, "$SCOPED", scopedToken,
+		"$ELICIT", elicitToken, "$OTHER", otherToken, "$HELD", heldToken, "$IN_TASK", inTaskToken, "$STATE", f.state,
 		"$META", goodMeta, "$FF", "\xff", "$CR", "\r").Replace(text)
 }
 
@@ -145,6 +150,8 @@ func (f *fixture) endStreams(reader *bufio.Reader) func() {
 	f.stop()
 	return func() { f.start(int(f.address.Port())) }
 }
+
+var stateGiven = regexp.MustCompile(`"requestState":"([A-Za-z0-9_-]+)"`)
 
 var secondsRun = regexp.MustCompile(`"progress":[0-9.]+`)
 
@@ -165,6 +172,7 @@ func format(response *http.Response, body string) string {
 		fmt.Fprintf(&b, "\n%s\n", strings.TrimRight(body, "\n"))
 	}
 	text := secondsRun.ReplaceAllString(b.String(), `"progress":$$SECONDS`)
+	text = stateGiven.ReplaceAllString(text, `"requestState":"$$STATE"`)
 	return requestID.ReplaceAllString(strings.ReplaceAll(text, "\r\n", "\n"), "$$REQUEST")
 }
 
@@ -292,6 +300,7 @@ func checkStructured(t *testing.T, tool, answer string) {
 	t.Helper()
 	var got struct {
 		Result struct {
+			Type       string          `json:"resultType"`
 			Structured json.RawMessage `json:"structuredContent"`
 			IsError    bool            `json:"isError"`
 			Content    []textContent   `json:"content"`
@@ -299,6 +308,9 @@ func checkStructured(t *testing.T, tool, answer string) {
 	}
 	if err := json.Unmarshal([]byte(answer), &got); err != nil {
 		t.Fatal(err)
+	}
+	if got.Result.Type == inputRequired {
+		return // it is a question and no result of the tool
 	}
 	if len(got.Result.Content) != 1 || got.Result.Content[0].Text == "" {
 		t.Errorf("a result has one text: %s", answer)

@@ -87,6 +87,8 @@ type Call struct {
 	// holds the target's lock asks it just before the effect, and before a queued text is delivered (I5).
 	// Its refusals are recorded. Never nil in a call of the router's.
 	Still func() error
+	// Later is what is kept of the call where it leaves something for after a restart of the app.
+	Later Later
 }
 
 // Handler does what a verb says. An error that is no refusal is shown to the caller as "internal".

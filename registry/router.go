@@ -26,6 +26,8 @@ type Router struct {
 	repeats *repeats
 	redact  func([]byte) []byte
 	holder  Holder
+	// confirms are the questions that wait for an answer through a client.
+	confirms *confirms
 }
 
 type binding struct {
@@ -41,13 +43,14 @@ func NewRouter(guard Guard, sink Sink, log *slog.Logger, verbs ...*Verb) *Router
 		verb.out.validator()
 	}
 	return &Router{
-		guard:   guard,
-		sink:    sink,
-		log:     log,
-		verbs:   verbs,
-		bound:   map[string]*binding{},
-		repeats: newRepeats(),
-		redact:  func(result []byte) []byte { return result },
+		guard:    guard,
+		sink:     sink,
+		log:      log,
+		verbs:    verbs,
+		bound:    map[string]*binding{},
+		repeats:  newRepeats(),
+		redact:   func(result []byte) []byte { return result },
+		confirms: newConfirms(),
 	}
 }
 
@@ -126,8 +129,7 @@ func (r *Router) Dispatch(ctx context.Context, caller Caller, name string, raw j
 func (r *Router) dispatch(ctx context.Context, caller Caller, request ident.Request, name string, raw json.RawMessage) (json.RawMessage, *refusal.Refusal) {
 	verb := r.find(name)
 	if verb == nil || !offered(verb, caller) {
-		// A verb outside the caller's audience does not exist for it, whether or not it exists for others.
-		return nil, refusal.New(refusal.UnknownVerb, "this caller has no such verb", "list the verbs that there are")
+		return nil, r.unknown(ctx, caller, request, verb, raw)
 	}
 	bound := r.bound[name]
 	if bound == nil {
@@ -154,17 +156,37 @@ func (r *Router) dispatch(ctx context.Context, caller Caller, request ident.Requ
 		r.deny(ctx, event, no, decision.Rule, decision.Why)
 		return nil, no
 	}
-	call := Call{Caller: caller, Subject: decision.Subject, Request: request, Ended: decision.Ended, Still: r.still(event, decision)}
+	call := Call{Caller: caller, Subject: decision.Subject, Request: request, Ended: decision.Ended, Still: r.still(event, decision),
+		Later: Later{Caller: caller, Request: request, Arguments: event.Arguments}}
 	return r.repeats.do(ctx, caller, verb, in, func() (json.RawMessage, *refusal.Refusal, bool) {
-		rule, no := r.hold(ctx, call, verb, event, in)
+		given, no := r.hold(ctx, call, verb, event, in)
 		if no != nil {
 			return nil, no, false
 		}
-		if rule != "" {
-			decision.Rule = rule
+		if given.rule != "" {
+			decision.Rule, decision.Why = given.rule, given.why
 		}
 		return r.execute(ctx, bound, call, decision, event, in)
 	})
+}
+
+// noVerb stands in the log for a name that is no verb's: it is the caller's own text.
+const noVerb = "none"
+
+// unknown refuses a verb outside the caller's audience: it does not exist for it, whether or not it exists for others.
+func (r *Router) unknown(ctx context.Context, caller Caller, request ident.Request, verb *Verb, raw json.RawMessage) *refusal.Refusal {
+	no := refusal.New(refusal.UnknownVerb, "this caller has no such verb", "list the verbs that there are")
+	event := Event{
+		Request: request, Verb: noVerb, Way: caller.Way, Scope: caller.Scope, Caller: caller.Name, Grant: caller.Grant, Task: caller.Task,
+		ClientSays: caller.Says,
+	}
+	why := "there is no such verb"
+	if verb != nil {
+		event.Verb, event.Class, event.Arguments = verb.Name, verb.Class, digestOf(verb, raw)
+		why = "the verb is not for such callers"
+	}
+	r.deny(ctx, event, no, "audience", why)
+	return no
 }
 
 // execute runs an allowed call. The last result tells whether the handler was started.

@@ -185,25 +185,6 @@ func (s *shape) encode(value any) (json.RawMessage, error) {
 	return raw, nil
 }
 
-// plain drops the validator's own framing ("validating root: …"), which says nothing to a caller.
-func plain(err error) error {
-	text := err.Error()
-	for {
-		rest, ok := strings.CutPrefix(text, "validating ")
-		if !ok {
-			return fmt.Errorf("%s", text)
-		}
-		place, rest, ok := strings.Cut(rest, ": ")
-		if !ok {
-			return fmt.Errorf("%s", text)
-		}
-		text = rest
-		if place = strings.TrimPrefix(place, "/properties/"); place != "root" && !strings.HasPrefix(rest, "validating ") {
-			return fmt.Errorf("%s: %s", strings.ReplaceAll(place, "/properties/", "."), rest)
-		}
-	}
-}
-
 // InSchema returns the JSON Schema of the verb's arguments. Callers must not change it.
 func (v *Verb) InSchema() *jsonschema.Schema { return v.in.schema() }
 

@@ -34,7 +34,7 @@ type Verb struct {
 	OpenWorld bool
 	// Always marks what takes power away: it needs neither the audit log nor a free disk (I14).
 	Always bool
-	// Bounded: it waits for at most its timeoutMs and answers with an outcome; "timed_out" may be asked again.
+	// Bounded: it waits for at most its timeoutMs and answers with an outcome; "timeout" may be asked again.
 	Bounded bool
 	// Stream: its result names a stream that the way in then opens (task_attach).
 	Stream bool

@@ -17,8 +17,8 @@ func claude() Definition {
 		Prompt:  PromptArg{Style: PromptPositional},
 		Fresh:   []string{"--session-id", "{session}"},
 		Resume:  []string{"--resume", "{session}"},
-		Bypass: []string{"--dangerously-skip-permissions",
-			"--settings", `{"skipDangerousModePermissionPrompt":true}`},
+		Bypass:  []string{"--dangerously-skip-permissions"},
+		Hooks:   HooksClaude, // with them its settings, which say that the bypass dialog was answered
 		BypassEnv: map[string]string{
 			"CLAUDE_CODE_SANDBOXED": "1", // the directory is trusted: no trust dialog
 			"IS_SANDBOX":            "1", // as uid 0 it exits without this
@@ -36,7 +36,15 @@ func claude() Definition {
 			Env:  map[string]string{"MCP_PROTOCOL_NEGOTIATION": "auto"}, // else a switch of the vendor's decides
 		},
 		Version: []string{"--version"},
+		Box:     box(`^❯.$`, `^─`),
 		Settle: settle.Rules{
+			Screen: settle.ScreenRules{
+				Permission: settle.MustPatterns(`Do you want to [^❯]*❯ ?\d\. [^❯]*$`),
+				// The end of every picker, and of the dialogs at the start; below the input box there is no such line.
+				Question: settle.MustPatterns(`Esc to cancel[^❯]{0,80}$`, `Enter to (confirm|select|submit)[^❯]{0,80}$`),
+				Working:  settle.MustPatterns(`esc to interrupt`),
+				Idle:     settle.MustPatterns(`❯.*\? for shortcuts`, `❯.*← for agents`),
+			},
 			Titles: settle.Titles{
 				Working: settle.MustPatterns(`^[◐◑]`),
 				Idle:    settle.MustPatterns(`^✳`),

@@ -18,6 +18,7 @@ func codex() Definition {
 		Resume:  []string{"resume", "{session}"},
 		Bypass: []string{"--dangerously-bypass-approvals-and-sandbox",
 			"-c", `projects={{dir}={trust_level="trusted"}}`}, // without it the trust dialog stays
+		Hooks: HooksCodex,
 		Cage: Cage{
 			State: StateCodex,
 			Hosts: []string{"chatgpt.com", "api.openai.com"}, // for a login of a person, and for a key
@@ -30,7 +31,15 @@ func codex() Definition {
 			"-c", `mcp_servers.termic.default_tools_approval_mode="approve"`, // the control plane decides itself
 		}},
 		Version: []string{"--version"},
+		Box:     box(`^› $`, ""),
 		Settle: settle.Rules{
+			Screen: settle.ScreenRules{
+				Permission: settle.MustPatterns(`Would you like to [^›]*› ?\d\. [^›]*$`, `enter to confirm or esc to cancel$`),
+				Question:   settle.MustPatterns(`enter to submit answer[^›]*$`, `(?i)enter (to )?(select|continue)[^›]{0,40}$`),
+				Working:    settle.MustPatterns(`esc to interrupt\)`),
+				Idle:       settle.MustPatterns(`› Ask Codex to do anything`),
+				Background: settle.MustPatterns(`(\d+) background terminals? running · /ps`),
+			},
 			Titles: settle.Titles{
 				Working: settle.MustPatterns(`^[\x{2801}-\x{28FF}]`), // a braille spinner at 10 Hz
 				Waiting: settle.MustPatterns(`^\[ [!.] \] Action Required`),

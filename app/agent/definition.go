@@ -32,12 +32,16 @@ type Definition struct {
 	// Cage is what it needs of a cage, MCP how it is told of the control plane.
 	Cage Cage `json:"cage,omitzero"`
 	MCP  MCP  `json:"mcp,omitzero"`
+	// Hooks says whose hooks it has: they are set for each launch, and report over the terminal.
+	Hooks Hooks `json:"hooks,omitempty"`
 	// Version are the arguments that make the program print its version; empty means that it has none.
 	Version []string `json:"version,omitempty"`
 	// Settle says how the state is read.
 	Settle settle.Rules `json:"settle,omitzero"`
 	// Paste says how text is typed.
 	Paste PasteRules `json:"paste,omitzero"`
+	// Box says how its input box looks while it is empty.
+	Box Box `json:"box,omitzero"`
 	// Shell marks a shell: a prompt is command lines, and it runs whatever it is given.
 	Shell bool `json:"shell,omitempty"`
 	// Builtin marks a definition that comes with the program. Set keeps it; it is not read from anywhere.

@@ -26,9 +26,18 @@ func gemini() Definition {
 			Keys:  []string{"GEMINI_API_KEY"},
 			Pass:  []string{"GOOGLE_CLOUD_PROJECT", "GEMINI_MODEL"},
 		},
+		Hooks:   HooksGemini,      // only in a settings file: agentstate writes them in a cage
 		MCP:     MCP{Older: true}, // only in a settings file: agentstate writes it in a cage
 		Version: []string{"--version"},
+		Box:     box(`^ > $`, `^▄`),
 		Settle: settle.Rules{
+			Screen: settle.ScreenRules{
+				Permission: settle.MustPatterns(`(Allow execution of|Apply this change)[^>]*● ?\d\. [^>]*$`, `● 1\. Allow [^>]*$`),
+				Question:   settle.MustPatterns(`● 1\. Trust [^>]*$`, `Enter to select[^>]{0,60}$`),
+				Working:    settle.MustPatterns(`esc to cancel`),
+				Idle:       settle.MustPatterns(`> Type your message`),
+				Background: settle.MustPatterns(`(\d+) Background process`),
+			},
 			Titles: settle.Titles{
 				Working: settle.MustPatterns(`^✦`),
 				Waiting: settle.MustPatterns(`^✋`),

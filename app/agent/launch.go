@@ -27,6 +27,10 @@ type LaunchOptions struct {
 	// that revisions before 2026-07-28 are served there. The token is in the tab's environment and nowhere else.
 	MCPURL   string
 	OlderMCP bool
+	// Hook is the program that the agent's hooks run, by its absolute path where the agent runs (`Hook hook AGENT`), or empty:
+	// the agent gets no hooks. Plugins is the directory with a plugin of ours for agents that have those instead, or empty.
+	Hook    string
+	Plugins string
 }
 
 // maxPromptArg bounds a prompt on the command line, well below the kernel's 128 KiB (MAX_ARG_STRLEN, execve(2)).
@@ -80,6 +84,12 @@ func (d Definition) Launch(o LaunchOptions) (argv, env []string, promptPassed bo
 		env = append(env, pairs(d.BypassEnv)...)
 		slices.Sort(env)
 	}
+	hooks, more, err := d.hooks(o)
+	if err != nil {
+		return nil, nil, false, err
+	}
+	argv, env = append(argv, hooks...), append(env, more...)
+	slices.Sort(env)
 	if o.MCPURL != "" && (o.OlderMCP || !d.MCP.Older) && !d.MCP.isZero() {
 		argv = append(argv, fill(d.MCP.Args, values)...)
 		env = append(env, fill(pairs(d.MCP.Env), values)...)

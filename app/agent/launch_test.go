@@ -34,7 +34,8 @@ func TestBuiltinLaunches(t *testing.T) {
 			{"told of the control plane", LaunchOptions{MCPURL: mcpURL, Prompt: prompt}},
 			{"told of one that serves older revisions", LaunchOptions{MCPURL: mcpURL, OlderMCP: true, Prompt: prompt}},
 			{"uncaged, without questions", LaunchOptions{Bypass: true, Dir: "/tmp/a dir", Prompt: prompt}},
-			{"caged", LaunchOptions{Caged: true, Dir: "/tmp/a \"dir\"", Prompt: prompt}},
+			{"with hooks", LaunchOptions{Hook: "/opt/it's/termic", Plugins: "/data/plugins", Prompt: prompt}},
+			{"caged", LaunchOptions{Hook: "/home/x/.termic/hook", Plugins: "/p", Caged: true, Dir: "/tmp/a \"dir\"", Prompt: prompt}},
 		} {
 			run.o.Program = "/bin/" + d.ID
 			fmt.Fprintf(&b, "\n== %s, %s\n", d.ID, run.name)
@@ -172,7 +173,9 @@ func TestLaunchRefuses(t *testing.T) {
 		{"a cage without its directory", LaunchOptions{Caged: true}, "dir"},
 		{"an address of another machine", LaunchOptions{MCPURL: "http://127.0.0.1.example.org:80/mcp"}, "mcpURL"},
 		{"an address that ends a quotation", LaunchOptions{MCPURL: `http://127.0.0.1:1/mcp","x":"`}, "mcpURL"},
-		{"twin: all of it right", LaunchOptions{Prompt: "a b", Session: sessionID, Resume: true, Caged: true, Dir: "/x", MCPURL: mcpURL}, ""},
+		{"a hook by a relative path", LaunchOptions{Hook: "termic"}, "hook"},
+		{"a hook with a line end in its path", LaunchOptions{Hook: "/a\nb"}, "hook"},
+		{"twin: all of it right", LaunchOptions{Prompt: "a b", Session: sessionID, Resume: true, Caged: true, Dir: "/x", MCPURL: mcpURL, Hook: "/opt/it's/termic"}, ""},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

@@ -25,8 +25,16 @@ func opencode() Definition {
 		MCP: MCP{Older: true, Env: map[string]string{
 			"OPENCODE_CONFIG_CONTENT": `{"mcp":{"termic":{"type":"remote","url":"{url}","enabled":true,"oauth":false,"headers":{"Authorization":"Bearer {env:TERMIC_MCP_TOKEN}"}}}}`,
 		}},
+		Hooks:   HooksOpenCode, // a plugin in a directory of ours
 		Version: []string{"--version"},
+		Box:     box(`^ *┃  $`, `^ *┃ *$`), // its second line looks the same: the first is below a blank one
 		Settle: settle.Rules{
+			Screen: settle.ScreenRules{
+				Permission: settle.MustPatterns(`△ Permission required`),
+				Question:   settle.MustPatterns(`enter (submit|select|confirm) .*esc dismiss`),
+				Working:    settle.MustPatterns(`esc (again to )?interrupt`),
+				Idle:       settle.MustPatterns(`ctrl\+p commands`),
+			},
 			Titles: settle.Titles{Ready: settle.MustPatterns(`^OpenCode`, `^OC \| `)},
 			Quiet:  settle.Duration(2 * time.Second),
 			Rank:   []settle.Signal{settle.Hook, settle.Screen},

@@ -68,6 +68,9 @@ func (d Definition) Validate() error {
 	if err := validCage(d.Cage); err != nil {
 		return err
 	}
+	if !slices.Contains([]Hooks{"", HooksClaude, HooksCodex, HooksGemini, HooksOpenCode}, d.Hooks) {
+		return invalid("hooks", "%q is none of %s, %s, %s, %s", d.Hooks, HooksClaude, HooksCodex, HooksGemini, HooksOpenCode)
+	}
 	if err := validMCP(d.MCP); err != nil {
 		return err
 	}

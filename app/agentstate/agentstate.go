@@ -109,6 +109,8 @@ type Task struct {
 	// served there.
 	MCPURL   string
 	OlderMCP bool
+	// Hook is the program that agents' hooks run, absolute, on the host; or empty: they get no hooks.
+	Hook string
 }
 
 // Plan is what a cage gets. All paths are resolved.
@@ -118,6 +120,7 @@ type Plan struct {
 	Read   []string          // toolchains and the agents' programs
 	Env    map[string]string // for every process of the cage; may hold a key of the person's
 	Hosts  capability.Hosts  // what the agents must reach
+	Hook   string            // where the hooks' program is in the cage; empty: nowhere
 	Notes  []string          // for the task's details: what was chosen, what is missing and what to do
 }
 
@@ -147,6 +150,7 @@ func (k *Keeper) Prepare(ctx context.Context, t Task) (_ Plan, err error) {
 	if b.task.Checkout, err = filepath.EvalSymlinks(t.Checkout); err != nil {
 		return Plan{}, err
 	}
+	b.hook()
 	for _, definition := range t.Agents {
 		if err := b.agent(ctx, h, definition); err != nil {
 			return Plan{}, fmt.Errorf("agent %s: %w", definition.ID, err)

@@ -30,6 +30,20 @@ type builder struct {
 	built  []string // layouts that the plan has
 }
 
+// hook gives the cage the program that agents' hooks run, by itself, where nothing else is. It writes to the terminal that it is
+// started on and needs nothing of ours.
+func (b *builder) hook() {
+	program, err := filepath.EvalSymlinks(b.task.Hook)
+	if err != nil {
+		return
+	}
+	if info, err := os.Stat(program); err != nil || !info.Mode().IsRegular() || info.Mode().Perm()&0o111 == 0 {
+		return
+	}
+	b.plan.Hook = filepath.Join(b.person.real, ownDir, "hook")
+	b.plan.Own = append(b.plan.Own, profile.Own{Path: b.plan.Hook, Source: program, Why: "reports what the agent does"})
+}
+
 // agent adds what one agent gets.
 func (b *builder) agent(ctx context.Context, h *held, definition agent.Definition) error {
 	if err := definition.Validate(); err != nil {
@@ -69,7 +83,7 @@ func (b *builder) agent(ctx context.Context, h *held, definition agent.Definitio
 // login chooses how the agent logs in: by a copy of the person's login, or by a key of their environment. Only one of
 // them is in the cage.
 func (b *builder) login(ctx context.Context, h *held, l *layout, at paths, definition agent.Definition) (seedInput, error) {
-	in := seedInput{checkout: b.task.Checkout}
+	in := seedInput{checkout: b.task.Checkout, hook: b.plan.Hook}
 	if b.task.MCPURL != "" && (b.task.OlderMCP || !definition.MCP.Older) {
 		in.mcpURL = b.task.MCPURL
 	}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"path/filepath"
 	"time"
+
+	"termic/app/agent"
 )
 
 // gemini is Gemini CLI. Facts: 0.61.0, tried 2026-11-29. GEMINI_CLI_HOME is the parent of .gemini. It has no way to
@@ -44,6 +46,15 @@ func geminiSeeds(in seedInput) []seed {
 		settings["mcpServers"] = map[string]any{"termic": map[string]any{
 			"httpUrl": in.mcpURL, "trust": true, "headers": map[string]any{"Authorization": "Bearer $TERMIC_MCP_TOKEN"},
 		}}
+	}
+	if in.hook != "" {
+		hooks := map[string]any{}
+		for _, event := range agent.GeminiEvents {
+			hooks[event] = []any{map[string]any{"hooks": []any{map[string]any{
+				"name": "termic", "type": "command", "command": agent.HookCommand(in.hook, agent.HooksGemini), "timeout": 3000, // ms
+			}}}}
+		}
+		settings["hooks"] = hooks
 	}
 	return []seed{
 		{name: ".gemini/settings.json", content: encode(settings)},

@@ -50,6 +50,7 @@ type seedInput struct {
 	keyed    string // the variable whose key logs the agent in, or empty
 	key      string // its value
 	hasLogin bool
+	hook     string // the hooks' program in the cage, or empty
 	mcpURL   string // empty: the agent is not told of the control plane
 }
 

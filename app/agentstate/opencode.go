@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"slices"
 	"time"
+
+	"termic/app/agent"
 )
 
 // opencode is OpenCode. Facts: 1.18.33, tried 2026-11-29. It reads its login at every request. Its directories are where
@@ -23,8 +25,12 @@ var opencode = &layout{
 		// A plugin makes it ask npm's registry, whose absence it waits for a minute.
 		return map[string]string{"OPENCODE_DISABLE_AUTOUPDATE": "true", "OPENCODE_DISABLE_SHARE": "true", "npm_config_fetch_retries": "0"}
 	},
-	seeds: func(seedInput) []seed {
-		return []seed{{name: "config/opencode.jsonc", content: encode(map[string]any{"autoupdate": false, "share": "disabled"})}}
+	seeds: func(in seedInput) []seed {
+		seeds := []seed{{name: "config/opencode.jsonc", content: encode(map[string]any{"autoupdate": false, "share": "disabled"})}}
+		if in.hook != "" {
+			seeds = append(seeds, seed{name: "config/plugins/termic.js", content: agent.OpenCodePlugin})
+		}
+		return seeds
 	},
 	links: map[string]string{"data/auth.json": "auth.json"},
 	keep:  []string{"data/opencode.db*", "data/snapshot"},

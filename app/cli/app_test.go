@@ -118,7 +118,7 @@ func (app *fakeApp) bind() {
 		return verbs.TaskNewOut{Task: sampleTask(in.Name), Delivery: "queued"}, refuseByName(in.Name)
 	})
 	bind(app, verbs.TaskSend, func(_ context.Context, in verbs.TaskSendIn) (verbs.TaskSendOut, error) {
-		return verbs.TaskSendOut{Task: in.Task, Tab: "b-aaaaaaaaaaaaaaaa", Delivery: "delivered"}, refuseByName(in.Task)
+		return verbs.TaskSendOut{Task: in.Task, Tab: "b-aaaaaaaaaaaaaaaa", Delivery: "submitted"}, refuseByName(in.Task)
 	})
 	bind(app, verbs.TaskWait, app.wait)
 	bind(app, verbs.TaskStatus, func(_ context.Context, in verbs.TaskStatusIn) (verbs.TaskStatusOut, error) {
@@ -183,7 +183,7 @@ func (app *fakeApp) wait(ctx context.Context, in verbs.TaskWaitIn) (verbs.TaskWa
 		app.mu.Lock()
 		defer app.mu.Unlock()
 		if app.waits++; app.waits < 3 {
-			out.Outcome = "timed_out"
+			out.Outcome = "timeout"
 		} else {
 			out.Outcome, out.State = "done", "done"
 		}
@@ -192,7 +192,7 @@ func (app *fakeApp) wait(ctx context.Context, in verbs.TaskWaitIn) (verbs.TaskWa
 		case <-time.After(time.Duration(in.TimeoutMS) * time.Millisecond):
 		case <-ctx.Done():
 		}
-		out.Outcome = "timed_out"
+		out.Outcome = "timeout"
 	case "forever", "quit":
 		<-ctx.Done()
 		return out, ctx.Err()

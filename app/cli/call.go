@@ -159,10 +159,13 @@ func waitFor(form *render.Form, result json.RawMessage) (map[string]any, error) 
 	if tab, ok := values["tab"].(string); ok && form.Then.Argument("tab") != nil {
 		arguments["tab"] = tab
 	}
+	if text, ok := values["text"].(string); ok && form.Then.Argument("text") != nil {
+		arguments["text"] = text
+	}
 	return arguments, nil
 }
 
-// wait calls a bounded verb until it has another outcome than timed_out or limit is over (0: never), and
+// wait calls a bounded verb until it has another outcome than timeout or limit is over (0: never), and
 // returns its last result with the exit status of its outcome.
 func (s *session) wait(ctx context.Context, client *ctl.Client, form *render.Form, arguments map[string]any, limit time.Duration) (json.RawMessage, int, error) {
 	var timeout string

@@ -284,7 +284,7 @@ func TestCtrlCDuringAWaitEndsItAtOnce(t *testing.T) {
 			if said := said.String(); strings.Contains(said, "termic: interrupted; what is under way in the app goes on\n") == asJSON {
 				t.Errorf("stderr: %q", said)
 			}
-			if asJSON && !(strings.Contains(out.String(), `"delivery": "delivered"`) && strings.Contains(out.String(), `"code": "cancelled"`)) {
+			if asJSON && !(strings.Contains(out.String(), `"delivery": "submitted"`) && strings.Contains(out.String(), `"code": "cancelled"`)) {
 				t.Errorf("stdout: %s", &out)
 			}
 		})

@@ -318,8 +318,8 @@ func (u *undo) run(ctx context.Context) error {
 	defer unlock()
 	var errs []error
 	if u.made != nil {
-		if info, err := os.Lstat(u.dir); err == nil && os.SameFile(info, u.made) {
-			errs = append(errs, RemoveTree(u.dir))
+		if err := removeTree(u.dir, u.made); !errors.Is(err, ErrOther) {
+			errs = append(errs, err)
 		}
 	}
 	errs = append(errs, u.removeRecords(ctx))

@@ -20,8 +20,10 @@ type ArchiveOptions struct {
 	Store string
 	// Branches are kept although HEAD may be elsewhere (a rebase in progress).
 	Branches []string
-	// LeaveOut are nested repositories, as NestedRepositoryError names them, that
-	// the person agreed to lose.
+	// Ignored tells which of the files and directories that git ignores are kept too, by path; nil for none. What is
+	// below a directory that is kept is not asked about.
+	Ignored func(path string) bool
+	// LeaveOut are repositories, as NestedRepositoryError names them, that the person agreed to lose.
 	LeaveOut []string
 }
 
@@ -56,12 +58,23 @@ type Archived struct {
 	Unmerged   bool   `json:"unmerged,omitempty"`    // the index held conflicts
 	InProgress string `json:"in_progress,omitempty"` // as in Status
 
+	// Beside is what trees cannot hold, byte for byte: large files, repositories in the checkout, ignored files that a
+	// rule keeps, FIFOs.
+	Beside []Beside `json:"beside,omitempty"`
+	// Nested are the repositories in the checkout that Beside holds whole.
+	Nested []string `json:"nested,omitempty"`
+	// Pack is the name of the archive's pack in the store; Bytes is what the archive takes there.
+	Pack  string `json:"pack,omitempty"`
+	Bytes int64  `json:"bytes,omitempty"`
+
+	ignored func(path string) bool // the rule; only in the run that made it
+
 	// Not kept: files that ignore rules name, and files that are no contents.
 	IgnoredFiles        int      `json:"ignored_files"`
 	IgnoredBytes        int64    `json:"ignored_bytes"`
 	IgnoredMore         bool     `json:"ignored_more,omitempty"`         // counting stopped early
 	IgnoredRepositories []string `json:"ignored_repositories,omitempty"` // at most 100
-	Special             []string `json:"special,omitempty"`              // FIFOs and sockets in place of tracked files
+	Special             []string `json:"special,omitempty"`              // sockets and devices
 	LeftOut             []string `json:"left_out,omitempty"`
 }
 
@@ -99,10 +112,10 @@ func checkID(id string) error {
 // made in the project and never overwritten; the rest is one pack in the store.
 // Everything that was written has been read back when it returns.
 //
-// It returns *NestedRepositoryError, *UnkeepableError, ErrBusy when the checkout
-// changes meanwhile, ErrNotWorktree, ErrBadID. Empty directories and the
-// state of an operation in progress are kept; ignored files and permissions other
-// than the executable bit are not. Stashes belong to the repository and stay there.
+// It returns *NestedRepositoryError for checked-out submodules, *UnkeepableError, ErrBusy when the checkout
+// changes meanwhile, ErrNotWorktree, ErrBadID. Empty directories, permissions, repositories in the checkout, FIFOs and the
+// state of an operation in progress are kept; ignored files only as o.Ignored says. Large files are copied once, with
+// their holes. Stashes belong to the repository and stay there.
 func (r *Repo) Archive(ctx context.Context, o ArchiveOptions) (Archived, error) {
 	a, err := r.archive(ctx, o)
 	if err != nil {
@@ -130,7 +143,7 @@ func (r *Repo) archive(ctx context.Context, o ArchiveOptions) (Archived, error) 
 	defer sc.remove()
 
 	a := Archived{Version: archiveVersion, ID: o.ID, Dir: v.dir, Store: st.dir, When: time.Now().UTC().Truncate(time.Second),
-		Branch: v.head.branch, Head: v.head.oid}
+		Branch: v.head.branch, Head: v.head.oid, ignored: o.Ignored}
 	if a.InProgress, err = v.inProgress(); err != nil {
 		return Archived{}, err
 	}
@@ -141,7 +154,11 @@ func (r *Repo) archive(ctx context.Context, o ArchiveOptions) (Archived, error) 
 	if err := r.pinAll(ctx, o, v, state, &a); err != nil {
 		return Archived{}, err
 	}
-	if err := sc.keep(ctx, o, r.ownModules(v), state, &a); err != nil {
+	beside, err := sc.keep(ctx, o, r.ownModules(v), state, &a)
+	if err != nil {
+		return Archived{}, err
+	}
+	if a.Beside, err = st.keepBeside(ctx, v.dir, a.ID, beside); err != nil {
 		return Archived{}, err
 	}
 	if err := st.take(ctx, sc, &a); err != nil {
@@ -150,12 +167,18 @@ func (r *Repo) archive(ctx context.Context, o ArchiveOptions) (Archived, error) 
 	if err := r.verifyArchive(ctx, st, &a); err != nil {
 		return Archived{}, err
 	}
-	return a, r.unchanged(ctx, v, sc)
+	if err := r.unchanged(ctx, v, sc, beside); err != nil {
+		return Archived{}, err
+	}
+	if err := sameBeside(v.dir, beside, a.Beside); err != nil {
+		return Archived{}, fmt.Errorf("%w: %w", ErrBusy, err)
+	}
+	return a, st.sweepBeside(&a)
 }
 
 // unchanged returns ErrBusy when the checkout is not, or no longer, what was
 // archived: git may also pass over a path with a message and success.
-func (r *Repo) unchanged(ctx context.Context, v view, sc *scratch) error {
+func (r *Repo) unchanged(ctx context.Context, v view, sc *scratch, beside []string) error {
 	h, err := r.readHead(ctx, v.gitDir)
 	if err != nil {
 		return err
@@ -163,18 +186,18 @@ func (r *Repo) unchanged(ctx context.Context, v view, sc *scratch) error {
 	if h != v.head {
 		return fmt.Errorf("HEAD moved: %w", ErrBusy)
 	}
-	return sc.settled(ctx)
+	return sc.settled(ctx, beside)
 }
 
-// settled returns ErrBusy unless the scratch index is the state of the checkout.
-func (s *scratch) settled(ctx context.Context) error {
+// settled returns ErrBusy unless the scratch index, with what is kept beside it, is the state of the checkout.
+func (s *scratch) settled(ctx context.Context, beside []string) error {
 	c, err := s.changed(ctx)
 	if err != nil {
 		return err
 	}
 	var rest []string
 	for _, p := range append(c.tracked, c.untracked...) {
-		if !strings.HasSuffix(p, "/") {
+		if !strings.HasSuffix(p, "/") && !covered(beside, p) {
 			rest = append(rest, p)
 		}
 	}
@@ -184,32 +207,54 @@ func (s *scratch) settled(ctx context.Context) error {
 	return nil
 }
 
-// keep writes index, files and state as commits into the scratch objects.
-func (s *scratch) keep(ctx context.Context, o ArchiveOptions, modules []string, state map[string][]byte, a *Archived) error {
-	found, err := s.survey(ctx)
+// keep writes index, files and state as commits into the scratch objects, and returns the paths of what is to be kept
+// beside them.
+func (s *scratch) keep(ctx context.Context, o ArchiveOptions, modules []string, state map[string][]byte, a *Archived) (beside []string, err error) {
+	found, err := s.survey(ctx, o)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	found.nested = append(found.nested, modules...)
-	for _, p := range found.nested {
-		if slices.Contains(o.LeaveOut, p) {
+	left := func(p string) bool { return slices.Contains(o.LeaveOut, p) }
+	for _, p := range append(slices.Clone(found.nested), modules...) {
+		if left(p) {
 			a.LeftOut = append(a.LeftOut, p)
 		}
 	}
-	if len(a.LeftOut) < len(found.nested) {
-		return &NestedRepositoryError{Paths: found.nested}
+	a.Nested = slices.DeleteFunc(found.nested, left)
+	if modules = slices.DeleteFunc(modules, left); len(modules) > 0 {
+		return nil, &NestedRepositoryError{Paths: append(a.Nested, modules...)}
 	}
 	a.IgnoredFiles, a.IgnoredBytes, a.IgnoredMore, a.IgnoredRepositories = found.ignoredFiles, found.ignoredBytes, found.ignoredMore, found.ignoredRepos
+	a.Special = found.special
+	slices.Sort(a.Special)
 
 	extra, err := s.keepIndex(ctx, a)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	extra.emptyDirs = found.emptyDirs
-	if extra.written, err = s.keepFiles(ctx, a); err != nil {
-		return err
+	extra.emptyDirs, extra.modes = found.emptyDirs, found.modes
+	staged, err := s.keepFiles(ctx, a)
+	if err != nil {
+		return nil, err
 	}
-	return s.keepState(ctx, state, extra, a)
+	extra.written = staged.add
+	var big []string
+	for path, l := range staged.left {
+		if l.why == large {
+			big = append(big, path)
+		}
+	}
+	return besidePaths(a.Nested, big, found.ruled, found.fifos), s.keepState(ctx, state, extra, a)
+}
+
+// covered tells whether path is one of the sorted paths, or lies below one of them.
+func covered(sorted []string, path string) bool {
+	for p := path; p != "."; p = filepath.Dir(p) {
+		if _, ok := slices.BinarySearch(sorted, p); ok {
+			return true
+		}
+	}
+	return false
 }
 
 // indexExtra is what trees cannot say about an index and its files.
@@ -217,6 +262,7 @@ type indexExtra struct {
 	unmerged  []byte   // `ls-files --unmerged -z`
 	intended  []string // intent-to-add paths
 	emptyDirs []string
+	modes     []string
 	written   []string // files that were not, or not surely, as git had written them
 }
 
@@ -283,29 +329,28 @@ func pickSides(unmerged []byte, none string) string {
 	return b.String()
 }
 
-// keepFiles commits the files of the checkout, and returns those that were read:
-// a checkout would not necessarily make the same bytes of their blobs.
-func (s *scratch) keepFiles(ctx context.Context, a *Archived) ([]string, error) {
-	staged, err := s.stageAll(ctx, limits{})
+// keepFiles commits the files of the checkout. Those that were read are kept byte for byte: a checkout would not
+// necessarily make the same bytes of their blobs. Large ones are left for keepBeside.
+func (s *scratch) keepFiles(ctx context.Context, a *Archived) (stagePlan, error) {
+	staged, err := s.stageAll(ctx, limits{file: bigFile})
 	if err != nil {
-		return nil, err
+		return stagePlan{}, err
 	}
 	var lost []string
 	for path, l := range staged.left {
-		switch {
-		case l.why == special:
-			a.Special = append(a.Special, path)
-		case l.why != nested: // those were surveyed
-			lost = append(lost, path)
+		switch l.why { // nested ones were surveyed, and special ones too
+		case unreadable, refused:
+			if !covered(a.Nested, path) {
+				lost = append(lost, path)
+			}
 		}
 	}
-	slices.Sort(a.Special)
 	if len(lost) > 0 {
 		slices.Sort(lost)
-		return nil, &UnkeepableError{Paths: lost[:min(len(lost), 100)]}
+		return stagePlan{}, &UnkeepableError{Paths: lost[:min(len(lost), 100)]}
 	}
 	a.Worktree, a.WorktreeTree, err = s.commit(ctx, nil, a, "worktree")
-	return staged.add, err
+	return staged, err
 }
 
 // identity signs the commits of an archive.

@@ -248,17 +248,6 @@ func TestArchiveRefusesWhatItCannotKeep(t *testing.T) {
 		want    error
 		paths   []string
 	}{
-		"a repository in an untracked directory": {
-			prepare: func(h *home, r *Repo, dir string) {
-				h.sh(dir, "init", "-q", "sub/inner")
-				h.write(dir+"/sub/inner/work.txt", "work\n")
-			},
-			want: ErrNestedRepository, paths: []string{"sub/inner"},
-		},
-		"a repository around tracked files": {
-			prepare: func(h *home, r *Repo, dir string) { h.sh(dir+"/dir", "init", "-q") },
-			want:    ErrNestedRepository, paths: []string{"dir"},
-		},
 		"a checked-out submodule": {
 			prepare: func(h *home, r *Repo, dir string) {
 				h.repo("lib")

@@ -31,6 +31,8 @@ var (
 	ErrMainWorktree = errors.New("not a linked worktree of this repository")
 	ErrNotWorktree  = errors.New("not a checkout of this repository")
 	ErrBusy         = errors.New("files kept changing while they were read")
+	ErrOther        = errors.New("another directory is there by now")
+	ErrMounted      = errors.New("another file system is mounted there")
 	ErrChanged      = errors.New("checkout changed since it was archived")
 )
 

@@ -13,6 +13,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -123,6 +124,17 @@ func (s *scratch) writeFiles(ctx context.Context, root *os.Root, a *Archived, o 
 	_, err := s.run(ctx, call{args: []string{"checkout-index", "-z", "--force", "--ignore-skip-worktree-bits", "--stdin"},
 		stdin: strings.NewReader(list.String()), timeout: archiveTimeout})
 	return err
+}
+
+// except leaves out what was written over by what the archive keeps beside its trees, which was compared then.
+func (o *overlay) except(a *Archived) {
+	var paths []string
+	for _, b := range a.Beside {
+		paths = append(paths, b.Path)
+	}
+	slices.Sort(paths)
+	o.write = slices.DeleteFunc(o.write, func(f overlayFile) bool { return covered(paths, f.path) })
+	o.remove = slices.DeleteFunc(o.remove, func(p string) bool { return covered(paths, p) })
 }
 
 // verify reads every written file back and compares it with its object id, by

@@ -69,7 +69,11 @@ func (r *Repo) compareArchived(ctx context.Context, a *Archived, moved, record s
 	}
 	defer sc.remove()
 	now := Archived{ID: a.ID, Dir: a.Dir, Head: v.head.oid}
-	if err := sc.keep(ctx, ArchiveOptions{LeaveOut: a.LeftOut}, r.ownModules(v), state, &now); err != nil {
+	beside, err := sc.keep(ctx, ArchiveOptions{LeaveOut: a.LeftOut, Ignored: a.keptIgnored()}, r.ownModules(v), state, &now)
+	if err != nil {
+		return err
+	}
+	if err := sameBeside(moved, beside, a.Beside); err != nil {
 		return err
 	}
 	if v.head != (head{a.Head, a.Branch}) || now.IndexTree != a.IndexTree || now.WorktreeTree != a.WorktreeTree || now.StateTree != a.StateTree {
@@ -98,6 +102,9 @@ func (r *Repo) removeWorktree(ctx context.Context, dir string, check func(ctx co
 	if err := r.moveBack(dir); err != nil {
 		return err
 	}
+	if err := noMountBelow(dir); err != nil {
+		return err
+	}
 	record, err := r.linkedDir(dir)
 	gone := errors.Is(err, fs.ErrNotExist) && !exists(dir)
 	if err != nil && !gone {
@@ -107,7 +114,11 @@ func (r *Repo) removeWorktree(ctx context.Context, dir string, check func(ctx co
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), removeTimeout)
 	defer cancel()
 	moved := ""
+	var which fs.FileInfo // the directory that we move, and may remove
 	if !gone {
+		if which, err = os.Lstat(dir); err != nil {
+			return err
+		}
 		moved = movedPrefix(dir) + rand.Text()
 		if err := os.Rename(dir, moved); err != nil {
 			return err
@@ -140,7 +151,7 @@ func (r *Repo) removeWorktree(ctx context.Context, dir string, check func(ctx co
 	if gone {
 		return nil
 	}
-	if err := RemoveTree(moved); err != nil {
+	if err := removeTree(moved, which); err != nil {
 		return fmt.Errorf("its record is gone, its files are at %s: %w", moved, err)
 	}
 	return nil
@@ -227,22 +238,4 @@ func (e *NestedRepositoryError) Is(target error) bool { return target == ErrNest
 func exists(path string) bool {
 	_, err := os.Lstat(path)
 	return err == nil
-}
-
-// RemoveTree removes dir and everything below it without following links.
-// Directories that their owner made unwritable (module caches) are opened first.
-func RemoveTree(dir string) error {
-	err := os.RemoveAll(dir)
-	if err == nil || !errors.Is(err, fs.ErrPermission) {
-		return err
-	}
-	filepath.WalkDir(dir, func(p string, d fs.DirEntry, err error) error { //nolint:errcheck // what stays closed, RemoveAll reports
-		if d != nil && d.IsDir() && err == nil {
-			if info, e := d.Info(); e == nil && info.Mode().Perm()&0o700 != 0o700 {
-				os.Chmod(p, 0o700) //nolint:errcheck // as above
-			}
-		}
-		return nil
-	})
-	return os.RemoveAll(dir)
 }

@@ -174,13 +174,20 @@ func (r *Repo) fill(ctx context.Context, st *store, a *Archived, state *savedSta
 			return err
 		}
 	}
+	if err := st.writeBeside(ctx, root, a); err != nil {
+		return err
+	}
 	if err := r.restoreIndex(ctx, sc, a, state, w); err != nil {
 		return err
 	}
 	if err := state.writeAfter(w.record); err != nil {
 		return err
 	}
-	return over.verify(root, r.sha256, cfg["core.filemode"] != "false")
+	over.except(a)
+	if err := over.verify(root, r.sha256, cfg["core.filemode"] != "false"); err != nil {
+		return err
+	}
+	return state.setModes(root)
 }
 
 // borrow adds another object directory.
@@ -255,19 +262,5 @@ func (r *Repo) importIndex(ctx context.Context, sc *scratch, a *Archived, state 
 	for _, oid := range state.stages {
 		list += oid + "\n"
 	}
-	n := strings.Count(list, "\n")
-	if n == 0 {
-		return nil
-	}
-	pack, err := sc.pack(ctx, list)
-	if err != nil {
-		return err
-	}
-	defer pack.Close()
-	args := []string{"unpack-objects", "-q"}
-	if n > smallPack {
-		args = []string{"index-pack", "--stdin"}
-	}
-	_, err = r.git.run(ctx, call{gitDir: r.CommonDir, write: true, args: args, stdin: pack, timeout: archiveTimeout})
-	return err
+	return r.importObjects(ctx, sc, list)
 }

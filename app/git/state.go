@@ -105,6 +105,7 @@ const (
 	stateStages   = "stages"     // the blobs that unmerged names
 	stateIntended = "intended"   // intent-to-add paths, NUL-terminated
 	stateDirs     = "empty-dirs" // NUL-terminated
+	stateModes    = "modes"      // as modeLine writes them, NUL-terminated
 	stateWritten  = "written"    // files to write byte for byte, NUL-terminated
 )
 
@@ -115,6 +116,7 @@ func (s *scratch) keepState(ctx context.Context, state map[string][]byte, x inde
 		stateUnmerged: x.unmerged,
 		stateIntended: joinNUL(x.intended),
 		stateDirs:     joinNUL(x.emptyDirs),
+		stateModes:    joinNUL(x.modes),
 		stateWritten:  joinNUL(x.written),
 	}
 	for rel, data := range state {
@@ -166,6 +168,7 @@ type savedState struct {
 	stages    []string
 	intended  []string
 	emptyDirs []string
+	modes     []string
 	written   map[string]bool
 }
 
@@ -205,6 +208,8 @@ func (st *store) readArchive(ctx context.Context, a *Archived) (*savedState, err
 			s.intended = splitNUL(data)
 		case stateDirs:
 			s.emptyDirs = splitNUL(data)
+		case stateModes:
+			s.modes = splitNUL(data)
 		case stateWritten:
 			for _, p := range splitNUL(data) {
 				s.written[p] = true
@@ -255,6 +260,22 @@ func (s *savedState) write(record string, want func(rel string) bool) error {
 		}
 		if err := root.WriteFile(rel, data, 0o600); err != nil {
 			return fmt.Errorf("restore %s: %w", rel, err)
+		}
+	}
+	return nil
+}
+
+// setModes gives files and directories the permissions that a checkout would not: what lies deepest first, since a
+// directory may be one that nobody may write in.
+func (s *savedState) setModes(root *os.Root) error {
+	for _, line := range slices.Backward(s.modes) {
+		path, mode, ok := parseModeLine(line)
+		if !ok {
+			return errors.New("archive record is damaged")
+		}
+		err := root.Chmod(filepath.FromSlash(path), mode)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("restore permissions: %w", err)
 		}
 	}
 	return nil

@@ -161,9 +161,14 @@ func (st *store) take(ctx context.Context, sc *scratch, a *Archived) error {
 		return err
 	}
 	defer pack.Close()
-	if _, err := st.run(ctx, call{args: []string{"index-pack", "--stdin"}, stdin: pack}); err != nil {
+	out, err := st.run(ctx, call{args: []string{"index-pack", "--stdin"}, stdin: pack})
+	if err != nil {
 		return fmt.Errorf("write the pack: %w", err)
 	}
+	if a.Pack, err = packName(string(out)); err != nil {
+		return fmt.Errorf("write the pack: %w", err)
+	}
+	a.Bytes = st.size(a)
 	var in strings.Builder
 	for what, oid := range a.commits() {
 		fmt.Fprintf(&in, "update %s\x00%s\x00\x00", a.ref(what), oid)
@@ -172,6 +177,38 @@ func (st *store) take(ctx context.Context, sc *scratch, a *Archived) error {
 		return fmt.Errorf("name the archive: %w", refError(err))
 	}
 	return nil
+}
+
+// packName reads what index-pack says: "pack" and the name of what it wrote.
+func packName(said string) (string, error) {
+	name, ok := strings.CutPrefix(strings.TrimSpace(said), "pack\t")
+	if !ok || !OID(name).Valid() {
+		return "", fmt.Errorf("unexpected answer %q", clip(said, 80))
+	}
+	return name, nil
+}
+
+// packFiles are the files of an archive's pack.
+func (st *store) packFiles(a *Archived) []string {
+	if !OID(a.Pack).Valid() {
+		return nil
+	}
+	base := filepath.Join(st.dir, "objects", "pack", "pack-"+a.Pack)
+	return []string{base + ".idx", base + ".rev", base + ".pack"}
+}
+
+// size is what an archive takes in the store, in bytes.
+func (st *store) size(a *Archived) (n int64) {
+	files := st.packFiles(a)
+	for _, b := range a.Beside {
+		if b.Name != "" {
+			files = append(files, filepath.Join(st.besideDir(a.ID), b.Name))
+		}
+	}
+	for _, path := range files {
+		n += onDisk(path)
+	}
+	return n
 }
 
 // objectsOf lists the trees and blobs below the trees that are not in the tree
@@ -247,6 +284,9 @@ func (r *Repo) verifyArchive(ctx context.Context, st *store, a *Archived) error 
 		}
 	}
 	if err := st.has(ctx, a); err != nil {
+		return err
+	}
+	if err := st.checkBeside(a); err != nil {
 		return err
 	}
 	args := []string{"rev-list", "--objects", "--quiet"}

@@ -3,10 +3,12 @@ package git
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -26,16 +28,24 @@ type found struct {
 	ignoredBytes int64
 	ignoredMore  bool
 	ignoredRepos []string
+	ruled        []string // ignored ones that a rule keeps
+	fifos        []string
+	special      []string // sockets and devices
+	modes        []string // "0640 path", of what has other permissions than a checkout gives
 }
 
 // survey walks the checkout without following links. Every .git below the top
 // is a repository that a commit would lose, submodules included.
-func (s *scratch) survey(ctx context.Context) (found, error) {
+func (s *scratch) survey(ctx context.Context, o ArchiveOptions) (found, error) {
+	usual, err := usualModes(s.dir)
+	if err != nil {
+		return found{}, err
+	}
 	out, err := s.run(ctx, call{args: []string{"ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory"}})
 	if err != nil {
 		return found{}, err
 	}
-	w := &walker{ctx: ctx, root: s.work, ignored: map[string]bool{}}
+	w := &walker{ctx: ctx, root: s.work, ignored: map[string]bool{}, usual: usual, rule: o.Ignored}
 	for _, p := range splitNUL(out) {
 		w.ignored[strings.TrimSuffix(p, "/")] = true
 	}
@@ -52,6 +62,68 @@ type walker struct {
 	root    string
 	ignored map[string]bool
 	seen    int // ignored entries
+	usual   modes
+	rule    func(path string) bool
+}
+
+// modes are the permissions that a file, an executable one and a directory get from a checkout here.
+type modes struct{ file, exec, dir fs.FileMode }
+
+// usualModes finds them out in a directory of ours: the umask cannot be read without being set.
+func usualModes(dir string) (modes, error) {
+	probe := filepath.Join(dir, "umask")
+	f, err := os.OpenFile(probe, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o777)
+	if err != nil {
+		return modes{}, err
+	}
+	info, err := f.Stat()
+	f.Close()
+	if e := os.Remove(probe); err == nil {
+		err = e
+	}
+	if err != nil {
+		return modes{}, err
+	}
+	perm := info.Mode().Perm()
+	return modes{file: perm & 0o666, exec: perm, dir: perm}, nil
+}
+
+// note notes the permissions of an entry that git would not bring back.
+func (w *walker) note(path string, mode fs.FileMode) {
+	has := mode & (fs.ModePerm | fs.ModeSticky)
+	switch mode.Type() {
+	case 0:
+		if has != w.usual.file && has != w.usual.exec {
+			w.modes = append(w.modes, modeLine(path, has))
+		}
+	case fs.ModeDir:
+		if has != w.usual.dir {
+			w.modes = append(w.modes, modeLine(path, has))
+		}
+	}
+}
+
+// modeLine is how permissions are kept: four octal digits, the sticky bit as in chmod(1), and the path.
+func modeLine(path string, mode fs.FileMode) string {
+	bits := uint32(mode.Perm())
+	if mode&fs.ModeSticky != 0 {
+		bits |= 0o1000
+	}
+	return fmt.Sprintf("%04o %s", bits, filepath.ToSlash(path))
+}
+
+// parseModeLine undoes modeLine; ok is false for what it never made.
+func parseModeLine(line string) (path string, mode fs.FileMode, ok bool) {
+	digits, path, ok := strings.Cut(line, " ")
+	bits, err := strconv.ParseUint(digits, 8, 16)
+	if !ok || err != nil || len(digits) != 4 || bits > 0o1777 || !filepath.IsLocal(filepath.FromSlash(path)) {
+		return "", 0, false
+	}
+	mode = fs.FileMode(bits & 0o777)
+	if bits&0o1000 != 0 {
+		mode |= fs.ModeSticky
+	}
+	return path, mode, true
 }
 
 // walk visits one directory; rel is its path from the top, "" for the top.
@@ -101,14 +173,30 @@ func (w *walker) entry(path string, e fs.DirEntry, ignored bool) error {
 			return nil
 		}
 	}
-	if e.IsDir() {
-		return w.walk(path, ignored)
+	if ignored && w.rule != nil && w.rule(filepath.ToSlash(path)) {
+		w.ruled = append(w.ruled, path)
+		return nil
 	}
-	if ignored {
+	info, err := e.Info()
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if !ignored {
+		w.note(path, info.Mode())
+	}
+	switch kind := info.Mode().Type(); {
+	case kind == fs.ModeDir:
+		return w.walk(path, ignored)
+	case ignored:
 		w.ignoredFiles++
-		if info, err := e.Info(); err == nil {
-			w.ignoredBytes += info.Size()
-		}
+		w.ignoredBytes += info.Size()
+	case kind == fs.ModeNamedPipe:
+		w.fifos = append(w.fifos, path)
+	case kind != 0 && kind != fs.ModeSymlink:
+		w.special = append(w.special, path)
 	}
 	return nil
 }

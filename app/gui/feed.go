@@ -25,9 +25,11 @@ type Change struct {
 	Gone     []string        `json:"gone,omitempty"`
 	Endpoint *verbs.Endpoint `json:"endpoint,omitempty"`
 	Calls    []verbs.Called  `json:"calls,omitempty"`
-	Show     *string         `json:"show,omitempty"`
-	Quit     *int            `json:"quit,omitempty"`
-	Forgot   []string        `json:"forgot,omitempty"`
+	// Held is every call that waits for the person; empty when none does any more, nil when that has not changed.
+	Held   *[]verbs.HeldCall `json:"held,omitempty"`
+	Show   *string           `json:"show,omitempty"`
+	Quit   *int              `json:"quit,omitempty"`
+	Forgot []string          `json:"forgot,omitempty"`
 }
 
 // Draw returns everything that the page shows, as it is now.
@@ -106,6 +108,7 @@ func (f *Feed) Run(ctx context.Context, draw Draw) {
 type picture struct {
 	projects []byte
 	endpoint []byte
+	held     []byte
 	tasks    map[string][]byte
 	page     verbs.WindowWatchOut
 }
@@ -114,6 +117,7 @@ func take(page verbs.WindowWatchOut) picture {
 	p := picture{page: page, tasks: map[string][]byte{}}
 	p.projects, _ = json.Marshal(page.Projects) // strings and numbers always encode
 	p.endpoint, _ = json.Marshal(page.Endpoint)
+	p.held, _ = json.Marshal(page.Held)
 	for _, t := range page.Tasks {
 		p.tasks[t.ID], _ = json.Marshal(t)
 	}
@@ -134,6 +138,9 @@ func (p picture) to(next picture) *Change {
 	}
 	if !bytes.Equal(p.endpoint, next.endpoint) {
 		change.Endpoint, differs = &next.page.Endpoint, true
+	}
+	if !bytes.Equal(p.held, next.held) {
+		change.Held, differs = &next.page.Held, true
 	}
 	for _, t := range next.page.Tasks {
 		if !bytes.Equal(p.tasks[t.ID], next.tasks[t.ID]) {

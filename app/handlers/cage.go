@@ -24,7 +24,7 @@ func (s Services) cageEdit(ctx context.Context, call registry.Call, in verbs.Cag
 	if err != nil {
 		return verbs.CageEditOut{}, err
 	}
-	edited, err := s.Tasks.EditCage(ctx, call.Subject.Task, func(r *task.Record) error {
+	change := func(r *task.Record) error {
 		lets := capability.Set{Network: r.Hosts, Read: r.Read, Write: r.Write, Env: r.Env}
 		if err := edit.apply(&r.Mode, &lets, &r.Projects); err != nil {
 			return err
@@ -40,7 +40,16 @@ func (s Services) cageEdit(ctx context.Context, call registry.Call, in verbs.Cag
 			r.MCP = false // it goes with the cage, which the caller takes away
 		}
 		return nil
-	}, in.MCP != nil && *in.MCP, in.Confirm)
+	}
+	token := in.MCP != nil && *in.MCP
+	if in.DryRun {
+		next, ends, err := s.Tasks.PreviewCage(ctx, call.Subject.Task, change, token)
+		if err != nil {
+			return verbs.CageEditOut{}, err
+		}
+		return verbs.CageEditOut{Task: s.task(next), Can: s.can(next), Ends: ends}, nil
+	}
+	edited, err := s.Tasks.EditCage(ctx, call.Subject.Task, change, token, in.Confirm)
 	if err != nil {
 		return verbs.CageEditOut{}, err
 	}
@@ -111,7 +120,7 @@ func (s Services) wanted(subject registry.Subject, in verbs.TaskNewIn) (task.New
 	p, _ := s.Projects.Get(subject.Project)
 	want := task.New{
 		Name: in.Name, Project: subject.Project, Base: in.Base, Agent: in.Agent, Live: in.Live, Bypass: in.Bypass, Prompt: in.Prompt,
-		Projects: subject.Projects, Mode: capability.Off,
+		Projects: subject.Projects, Mode: capability.Off, Confirm: in.Confirm,
 	}
 	seeded := !in.Live && p.Defaults.Mode.Valid()
 	if seeded {

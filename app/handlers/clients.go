@@ -54,7 +54,7 @@ func (s Services) clientAdd(ctx context.Context, _ registry.Call, in verbs.Clien
 		}
 	}
 	change, err := s.Clients.Add(ctx, registration.Add{
-		Name: in.Client, Other: in.Other, Ceiling: ceiling, Replace: in.Replace, Extra: in.AllServers, DryRun: in.DryRun,
+		Name: in.Client, Other: in.Other, Ceiling: ceiling, Elicits: in.Confirm == verbs.ConfirmElicit, Replace: in.Replace, Extra: in.AllServers, DryRun: in.DryRun,
 	})
 	if err != nil {
 		return verbs.ClientChangeOut{}, err
@@ -168,7 +168,10 @@ func (s Services) client(ctx context.Context, status registration.Status) verbs.
 		out.Found, out.Version = s.Agents.Installed(ctx, agent.Definition{ID: c.Name, Command: []string{c.Program}, Version: c.Version})
 	}
 	if status.Registered {
-		out.Ceiling = status.Ceiling.String()
+		out.Ceiling, out.Confirm = status.Ceiling.String(), verbs.ConfirmHold
+		if status.Elicits {
+			out.Confirm = verbs.ConfirmElicit
+		}
 	}
 	if !status.Seen.IsZero() {
 		out.LastSeen = status.Seen.UTC().Format(time.RFC3339)

@@ -3,12 +3,14 @@ package handlers
 import (
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"syscall"
 
 	"termic/app/agent"
 	"termic/app/git"
 	"termic/app/gitview"
+	"termic/app/prompt"
 	"termic/app/store"
 	"termic/app/tab"
 	"termic/registry/refusal"
@@ -38,9 +40,15 @@ var explained = []struct {
 	{git.ErrDirExists, refusal.Conflict, "the directory of the checkout exists already", "remove it, or choose another name"},
 	{git.ErrMainWorktree, refusal.Conflict, "that is the repository's own checkout", ""},
 	{git.ErrNotWorktree, refusal.Conflict, "the task's checkout is not where it was, or no checkout any more", "look at its directory"},
+	{git.ErrMounted, refusal.Conflict, "something is mounted in the checkout", "unmount it first"},
+	{git.ErrOther, refusal.Conflict, "another directory is where the checkout was", "look at its directory"},
 	{git.ErrChanged, refusal.Conflict, "the checkout changed while it was archived; it is still there", "archive it again"},
-	{git.ErrUnkeepable, refusal.Conflict, "the checkout holds files that cannot be kept: unreadable ones, or named .git", "remove or rename them"},
 	{git.ErrRefMoved, refusal.Conflict, "the branch moved in the meantime", "try again"},
+	{git.ErrUnfinished, refusal.Conflict, "a merge, rebase or the like is unfinished in one of the two checkouts", "finish or abort it first: git status"},
+	{git.ErrNothing, refusal.Conflict, "there is nothing to land: the project has all of it", ""},
+	{git.ErrUnrelated, refusal.Conflict, "the task's history and the project's have nothing in common", "land as a branch"},
+	{git.ErrIndexChanged, refusal.Busy, "something was staged in the project's checkout in the meantime; nothing was changed", "try again"},
+	{git.ErrIndexLocked, refusal.Busy, "another git works in the project's checkout; nothing was changed", "try again; if no git runs there, remove .git/index.lock"},
 	{git.ErrNoAnswer, refusal.Unavailable, "git did not answer in time", "see whether git works in that repository: git status"},
 	{git.ErrTooLarge, refusal.Unsupported, "git's answer is larger than can be shown", "use git in the checkout"},
 	{git.ErrBusy, refusal.Busy, "files kept changing while they were read", "try again when the agent rests"},
@@ -49,6 +57,8 @@ var explained = []struct {
 	{tab.ErrQueueFull, refusal.Busy, "too many texts wait in this tab", "wait until it has settled"},
 	{tab.ErrTooLong, refusal.BadInput, "the text is longer than this agent takes", "put it into a file and send its path"},
 	{tab.ErrEmpty, refusal.BadInput, "nothing is left of the text without its control characters", "send some text"},
+	{tab.ErrNoText, refusal.NotFound, "no such text waits; it may have been delivered meanwhile", "see: termic queue"},
+	{prompt.ErrUnknown, refusal.NotFound, "no such prompt", "see: termic prompts"},
 	{tab.ErrNotDelivered, refusal.NotDelivered, "the text did not reach the agent's prompt, and was not submitted", "look at its terminal: termic attach"},
 	{agent.ErrUnknown, refusal.NotFound, "no such agent", "see: termic agents"},
 	{agent.ErrBuiltin, refusal.Conflict, "that agent comes with termic", "choose another id"},
@@ -73,13 +83,29 @@ func Explain(err error) error { return explain(err) }
 // maxNamed is how many paths a refusal names.
 const maxNamed = 3
 
+// names joins the first paths, quoted: a file's name may hold anything.
+func names(paths []string) string {
+	var list []string
+	for _, p := range paths[:min(maxNamed, len(paths))] {
+		list = append(list, strconv.Quote(p))
+	}
+	if len(paths) > maxNamed {
+		list = append(list, fmt.Sprintf("and %d more", len(paths)-maxNamed))
+	}
+	return strings.Join(list, ", ")
+}
+
 // special returns the refusals that say something of the error itself, or nil.
 func special(err error) *refusal.Refusal {
 	var locked *store.LockedError
 	var nested *git.NestedRepositoryError
+	var lost *git.UnkeepableError
 	var exit *git.ExitError
 	var lacks *gitview.UnsupportedError
 	if no := caged(err); no != nil {
+		return no
+	}
+	if no := landing(err); no != nil {
 		return no
 	}
 	switch {
@@ -87,9 +113,12 @@ func special(err error) *refusal.Refusal {
 		return refusal.New(refusal.Unsupported, "a caged task's own git does not support "+lacks.What, "put that right in the project, or choose cage off")
 	case errors.As(err, &locked):
 		return refusal.Newf(refusal.Conflict, "use that one, or stop it first", "another termic (process %d) has this data directory", locked.Pid)
+	case errors.As(err, &lost):
+		return refusal.Newf(refusal.Conflict, "give yourself the right to read them, rename or remove them",
+			"the checkout holds files that cannot be kept: unreadable ones, or named .git: %s", names(lost.Paths))
 	case errors.As(err, &nested):
-		return refusal.Newf(refusal.Conflict, "commit and push what is in it, then move or remove it",
-			"the checkout holds another repository, whose work would be lost: %s", strings.Join(nested.Paths[:min(maxNamed, len(nested.Paths))], ", "))
+		return refusal.Newf(refusal.Conflict, "commit and push what is in it, then remove it: git submodule deinit, or move it away",
+			"the checkout holds another repository, whose work would be lost: %s", names(nested.Paths))
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT), errors.As(err, &exit) && strings.Contains(exit.Stderr, "No space left"):
 		return refusal.New(refusal.StorageFailed, "the disk is full", "free some space")
 	case errors.Is(err, syscall.EROFS), errors.As(err, &exit) && strings.Contains(exit.Stderr, "Read-only file system"):

@@ -3,12 +3,14 @@ package handlers
 
 import (
 	"context"
+	"encoding/json"
 
 	"termic/app/agent"
 	"termic/app/audit"
 	"termic/app/git"
 	"termic/app/hold"
 	"termic/app/project"
+	"termic/app/prompt"
 	"termic/app/registration"
 	"termic/app/settings"
 	"termic/app/store"
@@ -32,6 +34,8 @@ type Endpoint interface {
 	// no disk.
 	End(id ident.Grant) int
 	Stop() int
+	// Withheld tells whether the person ended a task's token, so that it gets none.
+	Withheld(id ident.Task) bool
 	// URL returns the address that it serves at, else the one that it would; URLAt the one that it has on a port.
 	URL() string
 	URLAt(port int) string
@@ -74,7 +78,10 @@ type Services struct {
 	Audit       AuditLog
 	Holds       *hold.Holds
 	Policy      *hold.Policy
-	Version     string
+	Prompts     *prompt.Library
+	// Call makes one more call of the same caller, by the router: decided, held and recorded by itself.
+	Call    func(ctx context.Context, caller registry.Caller, verb string, arguments json.RawMessage) (json.RawMessage, error)
+	Version string
 }
 
 // AuditLog is the audit log, to read.

@@ -31,9 +31,7 @@ func (s Services) holdList(ctx context.Context, _ registry.Call, in verbs.HoldLi
 		}
 	}
 	out := verbs.HoldListOut{Calls: []verbs.HeldCall{}, Rules: []verbs.HoldRule{}}
-	for _, p := range pending {
-		out.Calls = append(out.Calls, s.heldCall(p))
-	}
+	out.Calls = s.heldCalls(pending)
 	rules, refused := s.Policy.Rules()
 	for _, r := range rules {
 		out.Rules = append(out.Rules, renderRule(r, false))
@@ -44,10 +42,18 @@ func (s Services) holdList(ctx context.Context, _ registry.Call, in verbs.HoldLi
 	return out, nil
 }
 
+func (s Services) heldCalls(pending []hold.Pending) []verbs.HeldCall {
+	calls := make([]verbs.HeldCall, len(pending))
+	for i, p := range pending {
+		calls[i] = s.heldCall(p)
+	}
+	return calls
+}
+
 // heldCall renders a call for the person, who sees what it was called with.
 func (s Services) heldCall(p hold.Pending) verbs.HeldCall {
 	out := verbs.HeldCall{
-		ID: p.ID, Since: p.Since.UTC().Format(time.RFC3339), Holder: p.Holder, Verb: p.Verb.Name, Class: p.Verb.Class.String(),
+		ID: p.ID, Since: p.Since.UTC().Format(time.RFC3339), Until: p.Until.UTC().Format(time.RFC3339), Holder: p.Holder, Verb: p.Verb.Name, Class: p.Verb.Class.String(),
 		Arguments: string(p.Arguments), Digest: p.Digest, Always: p.Verb.Class != registry.Destructive,
 	}
 	if record, ok := s.Tasks.Get(p.Subject.Task); ok {

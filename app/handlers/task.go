@@ -17,12 +17,15 @@ import (
 
 func (s Services) bindTasks(r *registry.Router) {
 	bind(r, verbs.TaskNew, s.taskNew)
+	bind(r, verbs.TaskPreview, s.taskPreview)
 	bind(r, verbs.TaskStatus, s.taskStatus)
 	bind(r, verbs.TaskList, s.taskList)
 	bind(r, verbs.TaskRename, s.taskRename)
 	bind(r, verbs.TaskArchive, s.taskArchive)
 	bind(r, verbs.TaskRestore, s.taskRestore)
 	bind(r, verbs.TaskDiff, s.taskDiff)
+	bind(r, verbs.TaskCommits, s.taskCommits)
+	bind(r, verbs.TaskApply, s.taskApply)
 }
 
 func (s Services) taskNew(ctx context.Context, call registry.Call, in verbs.TaskNewIn) (verbs.TaskNewOut, error) {
@@ -30,7 +33,10 @@ func (s Services) taskNew(ctx context.Context, call registry.Call, in verbs.Task
 	if err != nil {
 		return verbs.TaskNewOut{}, err
 	}
-	want.Creator, want.Still = call.Caller.Task, call.Still
+	want.Creator, want.Still, want.Sender = call.Caller.Task, call.Still, senderOf(call)
+	if want.Prompt, err = s.compose(call, in.PromptID, in.Prompt); err != nil {
+		return verbs.TaskNewOut{}, err
+	}
 	record, delivered, err := s.Tasks.Create(ctx, want)
 	if err != nil {
 		return verbs.TaskNewOut{}, err
@@ -38,11 +44,23 @@ func (s Services) taskNew(ctx context.Context, call registry.Call, in verbs.Task
 	out := verbs.TaskNewOut{Task: s.taskFor(call, record), Delivery: "none"}
 	switch {
 	case delivered:
-		out.Delivery = "delivered"
-	case in.Prompt != "":
+		out.Delivery = "submitted"
+	case want.Prompt != "":
 		out.Delivery = "queued"
 	}
 	return out, nil
+}
+
+func (s Services) taskPreview(_ context.Context, call registry.Call, in verbs.TaskNewIn) (verbs.TaskPreviewOut, error) {
+	want, err := s.wanted(call.Subject, in)
+	if err != nil {
+		return verbs.TaskPreviewOut{}, err
+	}
+	record, err := s.Tasks.Preview(want)
+	if err != nil {
+		return verbs.TaskPreviewOut{}, err
+	}
+	return verbs.TaskPreviewOut{Can: s.can(record)}, nil
 }
 
 func (s Services) taskStatus(ctx context.Context, call registry.Call, _ verbs.TaskStatusIn) (verbs.TaskStatusOut, error) {
@@ -167,6 +185,27 @@ func (s Services) taskDiff(ctx context.Context, call registry.Call, in verbs.Tas
 	return out, nil
 }
 
+func (s Services) taskCommits(ctx context.Context, call registry.Call, _ verbs.TaskCommitsIn) (verbs.TaskCommitsOut, error) {
+	record, err := s.record(call.Subject.Task)
+	if err != nil {
+		return verbs.TaskCommitsOut{}, err
+	}
+	s.syncGit(ctx, record.ID, patience)
+	repo, err := s.Projects.Repo(ctx, record.Project)
+	if err != nil {
+		return verbs.TaskCommitsOut{}, err
+	}
+	ahead, err := repo.Ahead(ctx, record.Dir, record.Base)
+	if err != nil {
+		return verbs.TaskCommitsOut{}, err
+	}
+	out := verbs.TaskCommitsOut{Commits: make([]verbs.Commit, len(ahead))}
+	for i, c := range ahead {
+		out.Commits[i] = verbs.Commit{ID: string(c.OID), When: c.When.UTC().Format(time.RFC3339), Author: c.Author, Subject: c.Subject}
+	}
+	return out, nil
+}
+
 // How long a call waits for a caged task's commits. It goes on without them: what it shows of files is right anyway.
 const (
 	patience = 30 * time.Second // longer than importing a day's commits takes, shorter than a client's limit
@@ -203,6 +242,7 @@ func (s Services) taskFor(call registry.Call, record task.Record) verbs.Task {
 	tabs := slices.DeleteFunc(s.Tasks.Tabs(record.ID), func(t *tab.Tab) bool { return t.Info().Outside })
 	out := s.render(record, tabs)
 	if !seesCage(call, record) {
+		out.FromCage = false
 		out.Path, out.Trouble, out.Projects, out.Hosts, out.Read, out.Write, out.Env = "", "", nil, nil, nil, nil, nil
 	}
 	return out
@@ -218,9 +258,9 @@ func (s Services) render(record task.Record, tabs []*tab.Tab) verbs.Task {
 	out := verbs.Task{
 		ID: string(record.ID), Name: record.Name, Project: string(record.Project), ProjectName: project.Name,
 		Branch: record.Branch, Base: string(record.Base), Path: record.Dir, Agent: record.Agent,
-		Cage: record.Mode.String(), MCP: record.MCP, Bypass: record.Bypass, Live: !record.OwnCheckout, Archived: record.Stage == task.Archived,
+		Cage: record.Mode.String(), MCP: record.MCP && !s.Endpoint.Withheld(record.ID), Bypass: record.Bypass, Live: !record.OwnCheckout, Archived: record.Stage == task.Archived,
 		Hosts: record.Hosts.Items(), Read: record.Read.Items(), Write: record.Write.Items(), Env: record.Env.Items(),
-		State: "none", Signal: "none", Trouble: record.Trouble, Creator: string(record.Creator),
+		FromCage: record.FromCage(), State: "none", Signal: "none", Trouble: record.Trouble, Creator: string(record.Creator),
 		Created: record.Created.Format(time.RFC3339), Tabs: []verbs.Tab{},
 	}
 	if note := s.Tasks.GitNote(record.ID); out.Trouble == "" {

@@ -63,7 +63,7 @@ func (p *Page) lookAgain() {
 	clear(p.branches)
 }
 
-// Draw returns projects, live tasks and the endpoint as they are now. It reads memory, and asks git once for a
+// Draw returns projects, live tasks, calls that wait and the endpoint as they are now. It reads memory, and asks git once for a
 // project that it has not seen.
 func (p *Page) Draw(ctx context.Context) verbs.WindowWatchOut {
 	s := p.services
@@ -71,6 +71,8 @@ func (p *Page) Draw(ctx context.Context) verbs.WindowWatchOut {
 		Version: s.Version, DataDir: s.Store.Dir(),
 		Projects: []verbs.Project{}, Tasks: []verbs.Task{}, Calls: []verbs.Called{},
 	}
+	pending, _ := s.Holds.Pending()
+	out.Held = s.heldCalls(pending)
 	out.Endpoint.Enabled = s.Settings.Bool(settings.MCPEnabled)
 	out.Endpoint.URL, out.Endpoint.Why = s.Endpoint.State()
 	for _, known := range s.Projects.List() {

@@ -38,6 +38,8 @@ const (
 type Pending struct {
 	ID    string
 	Since time.Time
+	// Until is when the call is refused unless the person has answered.
+	Until time.Time
 	// Holder is who asks, as rules name it: the id of a task, or the name of an outside client.
 	Holder    string
 	Caller    registry.Caller
@@ -56,6 +58,9 @@ type waiting struct {
 type Holds struct {
 	policy *Policy
 	wait   time.Duration
+	// Confirms tells of an outside client, by name, whether its person is asked through it; nil: none is. Set it
+	// before the first call.
+	Confirms func(name string) bool
 
 	mu      sync.Mutex
 	waiting map[string]*waiting
@@ -80,11 +85,17 @@ func (h *Holds) Policy(call registry.Call, verb *registry.Verb) (ask bool, no *r
 	return false, refusal.New(refusal.NotPermitted, "the person has denied you this verb", "ask the person")
 }
 
+// Elicits implements registry.Holder.
+func (h *Holds) Elicits(call registry.Call) bool {
+	return h.Confirms != nil && isClient(call.Caller) && h.Confirms(call.Caller.Name)
+}
+
 // Ask implements registry.Holder.
 func (h *Holds) Ask(ctx context.Context, q registry.Question) *refusal.Refusal {
+	now := time.Now()
 	w := &waiting{
 		Pending: Pending{
-			ID: "h-" + rand.Text(), Since: time.Now(), Holder: holderOf(q.Call.Caller), Caller: q.Call.Caller,
+			ID: "h-" + rand.Text(), Since: now, Until: now.Add(h.wait), Holder: holderOf(q.Call.Caller), Caller: q.Call.Caller,
 			Verb: q.Verb, Subject: q.Call.Subject, Arguments: q.Arguments, Digest: q.Digest,
 		},
 		answered: make(chan Answer, 1),

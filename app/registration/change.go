@@ -16,6 +16,8 @@ type Add struct {
 	// Other: it is none that we know.
 	Other   bool
 	Ceiling registry.Class
+	// Elicits: its own person is asked, through it, about calls that have to be confirmed.
+	Elicits bool
 	// Replace writes over an entry that is not ours, or that somebody changed.
 	Replace bool
 	// Extra is the person's yes to the client's further key.
@@ -48,7 +50,7 @@ func (s *Set) Add(ctx context.Context, in Add) (Change, error) {
 	if !there {
 		next = Record{Name: c.Name, Added: time.Now().UTC()}
 	}
-	next.Ceiling, next.Ended = in.Ceiling, false
+	next.Ceiling, next.Elicits, next.Ended = in.Ceiling, in.Elicits, false
 	change := Change{}
 	if c.Format == clients.NoFile {
 		change.Notes = []string{c.After}

@@ -27,6 +27,8 @@ type Record struct {
 	// Ceiling is the highest class of verb that it may call.
 	Ceiling registry.Class `json:"ceiling"`
 	Added   time.Time      `json:"added"`
+	// Elicits: calls of it that have to be confirmed are confirmed by its own person, through it.
+	Elicits bool `json:"elicits,omitempty"`
 	// Written is what is in its configuration; nil for a client that is told by hand.
 	Written *clients.Written `json:"written,omitempty"`
 	// Own: it was written through the client's own command line.
@@ -106,6 +108,12 @@ func (s *Set) Admitted() map[string]registry.Class {
 	return admitted
 }
 
+// Elicits tells whether a registered client asks its own person about calls that have to be confirmed.
+func (s *Set) Elicits(name string) bool {
+	r, there := s.record(name)
+	return there && !r.Ended && r.Elicits
+}
+
 // Known returns every name that a token file may have, ended clients included.
 func (s *Set) Known() []string {
 	s.mu.Lock()
@@ -128,6 +136,8 @@ type Status struct {
 	// Registered: it has, or gets, a token.
 	Registered bool
 	Ceiling    registry.Class
+	// Elicits: its own person is asked through it.
+	Elicits bool
 	// File is its configuration; empty where there is none that we edit.
 	File  string
 	State clients.State
@@ -184,7 +194,7 @@ func (s *Set) record(name string) (Record, bool) {
 func (s *Set) status(c clients.Client) Status {
 	r, there := s.record(c.Name)
 	s.mu.Lock()
-	out := Status{Client: c, Registered: there && !r.Ended, Ceiling: r.Ceiling, Seen: s.seen[c.Name], State: clients.Manual, File: s.fileOf(c, r)}
+	out := Status{Client: c, Registered: there && !r.Ended, Ceiling: r.Ceiling, Elicits: r.Elicits, Seen: s.seen[c.Name], State: clients.Manual, File: s.fileOf(c, r)}
 	s.mu.Unlock()
 	if c.Format == clients.NoFile {
 		return out

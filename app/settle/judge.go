@@ -72,6 +72,8 @@ const answerGrace = 2 * time.Second
 func (m *Machine) counts(src source) State {
 	c := m.claims[src]
 	switch {
+	case src == srcHook && m.claims[srcStatus].state != Unknown && m.ranked(OSC):
+		return Unknown // the agent reports its state itself: its hooks are of use for what runs beside it
 	case src == srcHook && c.busy() && m.overruled(c):
 		return Unknown
 	case c.state == Waiting && m.pending && !c.fresh:
@@ -86,14 +88,25 @@ func (m *Machine) counts(src source) State {
 	return c.state
 }
 
-// overruled says whether the title has taken back a hook's claim: agents fire no hook on Esc nor on a denial. A
-// title that already looked idle proves nothing against a question (claude's does while it asks).
+// overruled says whether title or screen have taken back a hook's claim: agents fire no hook on Esc nor on a denial, and
+// none when a permission is granted. Only what began after the claim counts. A title that already looked idle proves
+// nothing against a question (claude's does while it asks).
 func (m *Machine) overruled(hook claim) bool {
-	t := m.claims[srcTitle]
-	if t.state != Idle || !t.since.After(hook.since) {
-		return false
+	for _, src := range []source{srcTitle, srcScreen} {
+		c := m.claims[src]
+		if !c.since.After(hook.since) || !m.ranked(sourceSignal[src]) {
+			continue
+		}
+		switch {
+		case hook.state == Working && c.state == Idle:
+			return true
+		case hook.state == Waiting && c.state == Working:
+			return true
+		case hook.state == Waiting && c.state == Idle && (src == srcScreen || m.titleBusy.After(hook.since)):
+			return true
+		}
 	}
-	return hook.state == Working || m.titleBusy.After(hook.since)
+	return false
 }
 
 // waiting returns the signal by which the agent is known to ask for something, whoever says so: a question that
@@ -102,9 +115,7 @@ func (m *Machine) waiting() (Signal, bool) {
 	for _, signal := range m.rules.rank() {
 		for src := range sources {
 			if sourceSignal[src] == signal && m.counts(src) == Waiting {
-				if src != srcStatus {
-					m.wait = Wait{}
-				}
+				m.wait = m.waits[src]
 				return signal, true
 			}
 		}

@@ -42,6 +42,7 @@ type Machine struct {
 	wait  Wait
 
 	claims     [sources]claim
+	waits      [sources]Wait    // what each source that says Waiting says of it
 	title      string           // the last title, to tell a spinner's step from a repeat
 	children   map[string]State // live 7501 records with an id
 	overflow   bool             // more records than are kept: counts as one that works
@@ -146,9 +147,13 @@ func (m *Machine) take(o Observation) {
 	case KindDelivered:
 		m.takeDelivered(o.Seq)
 	case KindHook:
+		m.waits[srcHook] = Wait{Kind: waitKind(o.Text)}
 		m.say(srcHook, claimed(o.State))
 	case KindScreen:
-		m.say(srcScreen, claimed(o.State))
+		m.waits[srcScreen] = Wait{Kind: waitKind(o.Text)}
+		if state := claimed(o.State); state != m.claims[srcScreen].state || !m.claims[srcScreen].fresh {
+			m.say(srcScreen, state)
+		}
 	case KindBackground:
 		if o.Source > None && o.Source <= Quiet {
 			m.background[o.Source] = max(0, o.Count)
@@ -156,6 +161,14 @@ func (m *Machine) take(o Observation) {
 	case KindExited:
 		m.ended, m.pending = true, false
 	}
+}
+
+// waitKind keeps the kinds that there are.
+func waitKind(text string) string {
+	if text == "permission" || text == "question" {
+		return text
+	}
+	return ""
 }
 
 // burstGap is the pause that ends a burst of output. Busy TUIs never paused longer than 0.2 s (tried 2026-11-29).

@@ -15,7 +15,7 @@ const (
 	KindPrompt                 // OSC 133: Mark is A, B, C or D
 	KindForeground             // Busy: something other than the shell is in the terminal's foreground
 	KindDelivered              // we begin to type a prompt: Seq, counted from 1
-	KindHook                   // a hook reported: State is Working, Waiting or Idle, anything else withdraws
+	KindHook                   // a hook reported: State is Working, Waiting or Idle, anything else withdraws; Text is Wait.Kind
 	KindScreen                 // screen rules matched: State as above
 	KindBackground             // sub-agents and background commands known to run: Count, and Source that knows
 	KindExited                 // the process has ended

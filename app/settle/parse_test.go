@@ -115,7 +115,7 @@ func TestZeroMachineIsUnknownAndNeverSettles(t *testing.T) {
 }
 
 func TestRulesRoundTripThroughJSON(t *testing.T) {
-	const text = `{"titles":{"working":["^w"],"waiting":["^a"],"idle":["^i"],"ready":["^r"]},"app":"x","progress":true,` +
+	const text = `{"titles":{"working":["^w"],"waiting":["^a"],"idle":["^i"],"ready":["^r"]},"screen":{"idle":["box"]},"app":"x","progress":true,` +
 		`"marks":true,"foreground":true,"quiet":"2s","hold":"300ms","unanswered":"5s","rank":["osc","title"]}`
 	r := rulesOf(t, text)
 	out, err := json.Marshal(r)

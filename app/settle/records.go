@@ -15,7 +15,7 @@ func (m *Machine) takeStatus(payload string) {
 		m.say(srcStatus, Unknown)
 	default:
 		if r.state == "blocked" {
-			m.wait = Wait{Kind: r.kind, Message: r.message}
+			m.waits[srcStatus] = Wait{Kind: r.kind, Message: r.message}
 		}
 		m.say(srcStatus, r.claim())
 	}

@@ -31,6 +31,8 @@ const (
 type Rules struct {
 	// Titles gives the window titles that carry a state.
 	Titles Titles `json:"titles,omitzero"`
+	// Screen gives what the bottom of the screen says.
+	Screen ScreenRules `json:"screen,omitzero"`
 	// App is the only `app` whose OSC 7501 reports are accepted; empty accepts none.
 	App string `json:"app,omitempty"`
 	// Progress reads OSC 9;4.
@@ -68,13 +70,17 @@ func (r Rules) Validate() error {
 	for _, list := range []struct {
 		name     string
 		patterns []Pattern
-	}{{"working", r.Titles.Working}, {"waiting", r.Titles.Waiting}, {"idle", r.Titles.Idle}, {"ready", r.Titles.Ready}} {
+	}{
+		{"titles.working", r.Titles.Working}, {"titles.waiting", r.Titles.Waiting}, {"titles.idle", r.Titles.Idle}, {"titles.ready", r.Titles.Ready},
+		{"screen.permission", r.Screen.Permission}, {"screen.question", r.Screen.Question}, {"screen.working", r.Screen.Working},
+		{"screen.idle", r.Screen.Idle}, {"screen.background", r.Screen.Background},
+	} {
 		if len(list.patterns) > maxPatterns {
-			return fmt.Errorf("titles.%s: %d patterns, at most %d", list.name, len(list.patterns), maxPatterns)
+			return fmt.Errorf("%s: %d patterns, at most %d", list.name, len(list.patterns), maxPatterns)
 		}
 		for i, p := range list.patterns {
 			if p.re == nil {
-				return fmt.Errorf("titles.%s[%d]: empty pattern", list.name, i)
+				return fmt.Errorf("%s[%d]: empty pattern", list.name, i)
 			}
 		}
 	}
@@ -130,7 +136,7 @@ func (r Rules) unanswered() time.Duration {
 // expects says whether the agent is known to announce that it is ready, so that silence before that means it still
 // starts. The foreground process is no such sign: a shell that reads its rc files is its own foreground already.
 func (r Rules) expects() bool {
-	return r.App != "" || len(r.Titles.Idle)+len(r.Titles.Ready) > 0
+	return r.App != "" || len(r.Titles.Idle)+len(r.Titles.Ready)+len(r.Screen.Idle) > 0
 }
 
 // Pattern is a compiled RE2 expression that remembers its source. The zero value matches nothing and is no valid

@@ -49,7 +49,9 @@ func (t *Tab) run() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.exit = status
-	t.queue = nil
+	if t.claims != nil {
+		t.show(t.claims.Rest())
+	}
 	t.observe(settle.Observation{Kind: settle.KindExited})
 	t.broadcast()
 	for w := range t.watchers {
@@ -57,15 +59,29 @@ func (t *Tab) run() {
 	}
 }
 
-// take puts one piece of output through the screen, the state machine and to everyone who watches.
+// take puts one piece of output, without the reports in it, through the screen, the state machine and to everyone who watches.
 func (t *Tab) take(p []byte) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if t.claims != nil {
+		p = t.claims.Filter(p)
+	}
+	t.show(p)
+	t.arm()
+}
+
+// show takes in what the program itself printed; t.mu is held.
+func (t *Tab) show(p []byte) {
+	if len(p) == 0 {
+		return
+	}
 	t.output += uint64(len(p))
+	t.printed = time.Now()
 	t.observe(settle.Observation{Kind: settle.KindOutput, Bytes: len(p)})
 	t.screen.Write(p)
+	t.unseen = true
+	t.see()
 	t.look()
-	t.arm()
 	for w := range t.watchers {
 		w.feed(p)
 	}
@@ -122,6 +138,9 @@ func (t *Tab) blind(signal settle.Signal) bool {
 // arm sets the timer for the machine's next decision; t.mu is held.
 func (t *Tab) arm() {
 	next := t.machine.Next()
+	if due := t.seen.Add(seeEvery); t.unseen && !t.spec.Agent.Settle.Screen.Empty() && (next.IsZero() || due.Before(next)) {
+		next = due
+	}
 	if next.IsZero() {
 		t.tick.Stop()
 		return
@@ -133,6 +152,7 @@ func (t *Tab) onTick() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.look()
+	t.see()
 	t.observe(settle.Observation{Kind: settle.KindTick})
 	t.arm()
 }

@@ -128,3 +128,6 @@ func (s Saved) size() pty.Size {
 
 // Restored tells whether the tab is left from an earlier run of the app, and what was saved of it.
 func (t *Tab) Restored() (Saved, bool) { return t.saved, t.session == nil }
+
+// Inherit gives a restored tab the texts that waited in it, and what keeps them. It is called before the tab is shown to anyone.
+func (t *Tab) Inherit(queue []Queued, keep func([]Queued) error) { t.queue, t.spec.Keep = queue, keep }

@@ -31,7 +31,7 @@ func TestASavedTabIsShownAgain(t *testing.T) {
 		t.Errorf("%+v", info)
 	}
 	// Nothing runs in it: it takes nothing, and who watches it sees its end.
-	if _, err := again.Send(t.Context(), "text", nil); !errors.Is(err, ErrExited) {
+	if _, err := again.Send(t.Context(), Message{Text: "text"}); !errors.Is(err, ErrExited) {
 		t.Errorf("send: %v", err)
 	}
 	if err := again.Type(t.Context(), []byte("x")); !errors.Is(err, ErrExited) {
@@ -40,7 +40,7 @@ func TestASavedTabIsShownAgain(t *testing.T) {
 	if err := again.Resize(pty.Size{Cols: 80, Rows: 24}); !errors.Is(err, ErrExited) {
 		t.Errorf("resize: %v", err)
 	}
-	if got, err := again.Wait(t.Context(), patience); got != Exited || err != nil {
+	if got, err := again.Wait(t.Context(), patience, ""); got != Exited || err != nil {
 		t.Errorf("wait: %q, %v", got, err)
 	}
 	w := again.Watch()

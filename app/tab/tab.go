@@ -6,11 +6,14 @@ import (
 	"context"
 	"fmt"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"termic/app/agent"
+	"termic/app/hook"
+	"termic/app/osc"
 	"termic/app/pty"
 	"termic/app/screen"
 	"termic/app/settle"
@@ -40,9 +43,18 @@ type Spec struct {
 	Prompted bool
 	// Before is what a tab showed whose place it takes; its own output comes below.
 	Before Saved
+	// Hooks tells that Argv makes the agent's hooks report to this terminal; they find the nonce in its environment.
+	Hooks bool
+	// Conversation is the agent's id of the session that Argv begins or goes on with, or empty; Resumed tells that it goes on.
+	Conversation string
+	Resumed      bool
 	// Changed, when set, is called when the state or the queue changed. The tab is locked meanwhile: it must
 	// neither block nor ask the tab.
 	Changed func()
+	// Queue are texts that waited in an earlier run, with their senders' right to send.
+	Queue []Queued
+	// Keep, when set, keeps the queue on disk.
+	Keep func([]Queued) error
 	// Opener is the task whose token opened it; empty when the person or an outside client did.
 	Opener ident.Task
 	// Outside tells that its program is in no cage, although its task has one.
@@ -80,6 +92,8 @@ type Tab struct {
 	// input orders everything that is typed: the person's keys, pastes, answers of the terminal. It is held
 	// over the whole of a delivery, so that nothing comes between a text and its Enter. Taken before mu.
 	input sync.Mutex
+	// keep orders the changes of the queue, on disk and in memory. Taken before mu.
+	keep sync.Mutex
 
 	mu       sync.Mutex // guards everything below
 	screen   *screen.Screen
@@ -88,15 +102,29 @@ type Tab struct {
 	changed  chan struct{} // closed and replaced when the state, the queue or the failure changes
 	watchers map[*Watcher]struct{}
 	pacer    *pacer
-	queue    []text
-	busy     bool   // a text is being delivered
-	dropped  int    // texts that waited and were not delivered
-	seq      uint64 // deliveries begun
-	output   uint64 // bytes read so far
-	prompts  bool   // the shell has shown that it switches bracketed paste on at its prompt
-	failed   error  // why the last text did not arrive; cleared by the next
+	queue    []Queued
+	past     []Past             // what became of the last texts
+	busy     bool               // a text is being delivered
+	current  ident.Text         // which
+	doubt    bool               // nothing told whether the last text was taken
+	reports  uint64             // prompts that the agent had reported when the last text was typed
+	keys     keys               // what the person typed
+	resting  *screen.CursorLine // where a program without a known box is typed at
+	rest     time.Time          // before which no queued text is typed
+	printed  time.Time          // when output came last
+	dropped  int                // texts that waited and were not delivered
+	seq      uint64             // deliveries begun
+	output   uint64             // bytes read so far
+	prompts  bool               // the shell has shown that it switches bracketed paste on at its prompt
+	failed   error              // why the last text did not arrive; cleared by the next
 	exit     pty.ExitStatus
 	replies  chan []byte
+	nonce    string     // with which the agent's hooks report; empty: they do not
+	claims   *osc.Taker // takes their reports out of the output; nil without a nonce
+	hooks    hook.Tracker
+	strays   int           // reports without the nonce, or that were none
+	unseen   bool          // the screen has changed since it was read
+	seen     time.Time     // when it was read
 	saved    Saved         // what a restored tab was made from; never changed
 	ended    chan struct{} // closed when the process has ended and its output is read
 }
@@ -118,6 +146,7 @@ func Open(spec Spec, log func(msg string, args ...any)) (*Tab, error) {
 		pacer:    newPacer(),
 		replies:  make(chan []byte, maxReplies),
 		ended:    make(chan struct{}),
+		queue:    spec.Queue,
 	}
 	t.screen = screen.New(screen.Options{
 		Cols: int(spec.Size.Cols), Rows: int(spec.Size.Rows), Scrollback: spec.Scrollback,
@@ -126,6 +155,9 @@ func Open(spec Spec, log func(msg string, args ...any)) (*Tab, error) {
 	spec.Before.draw(t.screen)
 	t.tick = time.AfterFunc(time.Hour, t.onTick)
 	t.tick.Stop()
+	if spec.Hooks {
+		spec.Env = append(slices.Clip(spec.Env), hook.EnvNonce+"="+t.hear())
+	}
 	session, err := spec.Start(spec)
 	if err != nil {
 		return nil, fmt.Errorf("open tab: %w", err)
@@ -146,7 +178,15 @@ func Open(spec Spec, log func(msg string, args ...any)) (*Tab, error) {
 
 // startOutside runs the program as the person's own shell would.
 func startOutside(spec Spec) (*pty.Session, error) {
-	return pty.Start(&exec.Cmd{Path: spec.Argv[0], Args: spec.Argv, Env: spec.Env, Dir: spec.Dir}, spec.Size)
+	terminal, err := pty.Open(spec.Size)
+	if err != nil {
+		return nil, fmt.Errorf("start %s: %w", spec.Argv[0], err)
+	}
+	env := spec.Env
+	if spec.Hooks {
+		env = append(slices.Clip(env), hook.EnvTTY+"="+terminal.Name())
+	}
+	return terminal.Start(&exec.Cmd{Path: spec.Argv[0], Args: spec.Argv, Env: env, Dir: spec.Dir})
 }
 
 // Pid returns the process id of the tab's program, which is also the id of its session; 0 when it is not known.
@@ -166,7 +206,7 @@ func (t *Tab) Info() Info {
 	defer t.mu.Unlock()
 	state, signal, since := t.machine.State()
 	queued := len(t.queue)
-	if t.busy {
+	if t.busy && !slices.ContainsFunc(t.queue, func(q Queued) bool { return q.ID == t.current }) {
 		queued++
 	}
 	return Info{
@@ -193,6 +233,13 @@ func (t *Tab) Log(lines int) (text string, more bool) {
 func (t *Tab) Type(ctx context.Context, keys []byte) error {
 	t.input.Lock()
 	defer t.input.Unlock()
+	t.mu.Lock()
+	if state, _, _ := t.machine.State(); state == settle.Waiting {
+		t.keys.at = time.Now() // an answer, and no draft
+	} else {
+		t.keys.feed(keys, time.Now())
+	}
+	t.mu.Unlock()
 	return t.write(ctx, keys)
 }
 

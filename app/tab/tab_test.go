@@ -92,7 +92,7 @@ const patience = 20 * time.Second
 // wait waits for an outcome.
 func wait(t *testing.T, tab *Tab, want Outcome) {
 	t.Helper()
-	got, err := tab.Wait(t.Context(), patience)
+	got, err := tab.Wait(t.Context(), patience, "")
 	if err != nil || got != want {
 		text, _ := tab.Log(50)
 		t.Fatalf("wait: %q, %v; want %q; state %+v; screen:\n%s", got, err, want, tab.Info(), text)
@@ -119,11 +119,11 @@ func see(t *testing.T, tab *Tab, want string) string {
 
 func send(t *testing.T, tab *Tab, text string) (delivered bool) {
 	t.Helper()
-	delivered, err := tab.Send(t.Context(), text, nil)
+	receipt, err := tab.Send(t.Context(), Message{Text: text})
 	if err != nil {
 		t.Fatalf("send: %v", err)
 	}
-	return delivered
+	return receipt.Fate == Submitted
 }
 
 func TestAPromptIsDeliveredAndWaitedFor(t *testing.T) {
@@ -188,7 +188,7 @@ func TestATextIsDeliveredOnlyIfItsSenderStillMay(t *testing.T) {
 		return nil
 	}
 	for text, may := range map[string]func() error{"say from the revoked": still, "say from the other": func() error { return nil }} {
-		if _, err := tab.Send(t.Context(), text, may); err != nil {
+		if _, err := tab.Send(t.Context(), Message{Text: text, Still: may}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -201,7 +201,7 @@ func TestATextIsDeliveredOnlyIfItsSenderStillMay(t *testing.T) {
 	if n := tab.Info().Dropped; n != 1 {
 		t.Errorf("%d are said to be dropped", n)
 	}
-	if _, err := tab.Send(t.Context(), "say at once", still); err == nil {
+	if _, err := tab.Send(t.Context(), Message{Text: "say at once", Still: still}); err == nil {
 		t.Error("delivered at once, although its sender may not send")
 	}
 	send(t, tab, "say afterwards") // the tab is free again
@@ -216,7 +216,7 @@ func TestATextNeverAnswersAQuestion(t *testing.T) {
 	wait(t, tab, Idle)
 	send(t, tab, "ask may I?")
 	wait(t, tab, NeedsInput)
-	if _, err := tab.Send(t.Context(), "say hello", nil); !errors.Is(err, ErrWaiting) {
+	if _, err := tab.Send(t.Context(), Message{Text: "say hello"}); !errors.Is(err, ErrWaiting) {
 		t.Errorf("send to a waiting agent: %v", err)
 	}
 	if text, _ := tab.Log(100); strings.Contains(text, "answer:") {
@@ -240,7 +240,7 @@ func TestAPasteCannotLeaveItsFrame(t *testing.T) {
 			t.Parallel()
 			tab := shell(t)
 			wait(t, tab, Idle)
-			if _, err := tab.Send(t.Context(), text, nil); err != nil {
+			if _, err := tab.Send(t.Context(), Message{Text: text}); err != nil {
 				t.Fatal(err)
 			}
 			wait(t, tab, Done)
@@ -292,7 +292,7 @@ func TestALineThatTheTerminalWouldCutIsRefused(t *testing.T) {
 	sh := open(t, builtin(t, "shell"), "/bin/sh", "-i")
 	wait(t, sh, Idle)
 	long := "echo " + strings.Repeat("a", maxLine)
-	if _, err := sh.Send(t.Context(), long, nil); !errors.Is(err, ErrTooLong) {
+	if _, err := sh.Send(t.Context(), Message{Text: long}); !errors.Is(err, ErrTooLong) {
 		t.Errorf("%v", err)
 	}
 	if text, _ := sh.Log(100); strings.Contains(text, "aaa") {
@@ -341,7 +341,7 @@ func TestAnExitIsSeenByEveryone(t *testing.T) {
 			break
 		}
 	}
-	if _, err := tab.Send(t.Context(), "say hello", nil); !errors.Is(err, ErrExited) {
+	if _, err := tab.Send(t.Context(), Message{Text: "say hello"}); !errors.Is(err, ErrExited) {
 		t.Errorf("send after the exit: %v", err)
 	}
 }
@@ -379,7 +379,7 @@ func TestTextsThatCannotBeSent(t *testing.T) {
 		"nothing but controls":     {"\x1b\x03\r", ErrEmpty},
 		"longer than an agent can": {strings.Repeat("x", agent.MaxPaste+1), ErrTooLong},
 	} {
-		if _, err := tab.Send(t.Context(), c.text, nil); !errors.Is(err, c.want) {
+		if _, err := tab.Send(t.Context(), Message{Text: c.text}); !errors.Is(err, c.want) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -401,7 +401,7 @@ func TestAQueueIsBounded(t *testing.T) {
 	for range maxQueue {
 		send(t, tab, "say more")
 	}
-	if _, err := tab.Send(t.Context(), "say one too many", nil); !errors.Is(err, ErrQueueFull) {
+	if _, err := tab.Send(t.Context(), Message{Text: "say one too many"}); !errors.Is(err, ErrQueueFull) {
 		t.Errorf("%v", err)
 	}
 }

@@ -29,15 +29,20 @@ type caged struct {
 	*cage.Cage
 	env []string
 	url string // of the control plane; empty when it is not offered
+	// hook is the program of agents' hooks in the cage, or empty.
+	hook string
 	// notes are what it has of its agent and of the person's tools, and what it lacks, in words.
 	notes []string
 }
 
 // place is where a tab runs and with which environment.
 type place struct {
-	env   []string
-	url   string                               // of the control plane, or empty
-	start func(tab.Spec) (*pty.Session, error) // nil: outside any cage
+	env  []string
+	url  string // of the control plane, or empty
+	hook string // the program of agents' hooks, or empty
+	// plugins is the directory with our plugin for agents that have no hooks, or empty.
+	plugins string
+	start   func(tab.Spec) (*pty.Session, error) // nil: outside any cage
 }
 
 // placeOf returns where a tab of a task runs; its life is locked. A caged task's runs in the cage, or nowhere: outside
@@ -45,14 +50,14 @@ type place struct {
 func (s *Tasks) placeOf(ctx context.Context, t *task, outside bool) (place, error) {
 	if outside || !t.record.Mode.Caged() {
 		env, url := s.environment(t.record)
-		return place{env: env, url: url}, nil
+		return place{env: env, url: url, hook: s.hook(), plugins: s.plugins}, nil
 	}
 	running, err := s.ensureCage(ctx, t)
 	if err != nil {
 		return place{}, err
 	}
 	return place{
-		env: slices.Clone(running.env), url: running.url,
+		env: slices.Clone(running.env), url: running.url, hook: running.hook,
 		start: func(spec tab.Spec) (*pty.Session, error) {
 			return running.Terminal(ctx, spec.Argv, spec.Env, spec.Dir, spec.Size)
 		},
@@ -72,6 +77,11 @@ func (s *Tasks) ensureCage(ctx context.Context, t *task) (*caged, error) {
 	if err != nil {
 		return nil, err
 	}
+	if !t.record.WasCaged || t.record.Landed { // on disk before anything in the cage can write
+		if _, err := s.save(t, func(r *Record) { r.WasCaged, r.Landed = true, false }); err != nil {
+			return nil, err
+		}
+	}
 	url := s.Credentials.Address(t.record)
 	dirs, state, err := s.dirs(ctx, t.record, limit, url)
 	if err != nil {
@@ -81,7 +91,7 @@ func (s *Tasks) ensureCage(ctx context.Context, t *task) (*caged, error) {
 	if err != nil {
 		return nil, errors.Join(err, s.State.Release(t.record.ID))
 	}
-	running := &caged{Cage: started, url: url, notes: slices.Concat(state.Notes, started.Notes())}
+	running := &caged{Cage: started, url: url, hook: state.Hook, notes: slices.Concat(state.Notes, started.Notes())}
 	running.env = slices.Concat(started.Environ(s.Environ()), variables(state.Env), terminalEnvironment(t.record))
 	if url != "" { // the token is valid at the listener inside the cage, where it has one, else at the host's port
 		running.env = append(running.env, controlEnvironment(s.Credentials.Task(t.record, limit, started.MCP()))...)
@@ -181,7 +191,7 @@ func (s *Tasks) dirs(ctx context.Context, record Record, limit capability.Set, u
 	}
 	plan, err := s.State.Prepare(ctx, agentstate.Task{
 		ID: record.ID, Checkout: record.Dir, Agents: []agent.Definition{definition}, Limit: limit,
-		MCPURL: url, OlderMCP: s.Settings.Bool(settings.MCPOlder),
+		MCPURL: url, OlderMCP: s.Settings.Bool(settings.MCPOlder), Hook: s.hook(),
 	})
 	if err != nil {
 		return profile.Dirs{}, agentstate.Plan{}, err

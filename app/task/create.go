@@ -13,6 +13,7 @@ import (
 	"termic/app/git"
 	"termic/app/settings"
 	"termic/app/store"
+	"termic/app/tab"
 	"termic/registry/ident"
 	"termic/registry/refusal"
 	"termic/sandbox/capability"
@@ -33,8 +34,11 @@ type New struct {
 	Env      capability.Names
 	Live     bool
 	// Bypass is as in Record.
-	Bypass  bool
-	Prompt  string
+	Bypass bool
+	Prompt string
+	// Confirm is MustBeSeenError.Confirm: the person has seen what a base from a cage brings.
+	Confirm string
+	Sender  tab.Sender // of the prompt
 	Creator ident.Task
 	// Scoped tells that Creator's agents hold a scoped token: the task gets a name in Creator's namespace, starts
 	// from what Creator may see, and counts against its budget.
@@ -84,7 +88,7 @@ func (s *Tasks) Create(ctx context.Context, want New) (record Record, delivered 
 	if record, err = s.save(t, func(r *Record) { r.Stage = Live }); err != nil {
 		return Record{}, false, undo(err)
 	}
-	_, delivered, err = s.openTab(ctx, t, definition, tabWish{opener: want.Creator, prompt: want.Prompt, still: want.Still})
+	_, delivered, err = s.openTab(ctx, t, definition, tabWish{opener: want.Creator, prompt: want.Prompt, sender: want.Sender, still: want.Still})
 	if err != nil {
 		s.end(t)
 		return Record{}, false, undo(err)
@@ -126,6 +130,24 @@ func (s *Tasks) withAgentHosts(id string, hosts capability.Hosts) (capability.Ho
 // unlimited tells that nothing was asked for of a cage.
 func (want New) unlimited() bool {
 	return capability.Set{Network: want.Hosts, Read: want.Read, Write: want.Write, Env: want.Env}.Equal(capability.Set{})
+}
+
+// record returns the task as it begins.
+func (want New) record() Record {
+	return Record{
+		ID: ident.NewTask(), Name: want.Name, Project: want.Project, OwnCheckout: !want.Live,
+		Agent: want.Agent, Mode: want.Mode, MCP: want.MCP, Bypass: want.Bypass, Projects: want.Projects,
+		Hosts: want.Hosts, Read: want.Read, Write: want.Write, Env: want.Env,
+		Creator: want.Creator, Created: time.Now().UTC(), Stage: Creating,
+	}
+}
+
+// Preview returns the record that a new task would have, or why there can be none. Nothing is made, and no name is taken.
+func (s *Tasks) Preview(want New) (Record, error) {
+	if _, err := s.admit(&want); err != nil {
+		return Record{}, err
+	}
+	return want.record(), nil
 }
 
 // admitCage refuses a cage that this machine does not have, and limits that would limit nothing.
@@ -179,12 +201,7 @@ func (s *Tasks) enter(want New) (*task, error) {
 func (s *Tasks) reserve(want New) (*task, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	record := Record{
-		ID: ident.NewTask(), Name: want.Name, Project: want.Project, OwnCheckout: !want.Live,
-		Agent: want.Agent, Mode: want.Mode, MCP: want.MCP, Bypass: want.Bypass, Projects: want.Projects,
-		Hosts: want.Hosts, Read: want.Read, Write: want.Write, Env: want.Env,
-		Creator: want.Creator, Created: time.Now().UTC(), Stage: Creating,
-	}
+	record := want.record()
 	if maker := s.tasks[want.Creator]; maker != nil {
 		record.Parents = append([]ident.Task{want.Creator}, maker.record.Parents...)
 	}
@@ -212,6 +229,9 @@ func (s *Tasks) forget(t *task) {
 	if err != nil {
 		s.Log.Error("record of a failed task not removed", "task", t.record.ID, "cause", err)
 	}
+	if file, err := sessions.File(string(t.record.ID)); err == nil {
+		_ = file.Remove(s.Store) // it is of no use to anyone
+	}
 	if err := s.State.Remove(t.record.ID); err != nil {
 		s.Log.Error("state of a failed task's agents not removed", "task", t.record.ID, "cause", err)
 	}
@@ -231,6 +251,9 @@ func (s *Tasks) prepare(ctx context.Context, repo *git.Repo, t *task, want New) 
 	}
 	base, err := s.base(ctx, repo, t.record, want.Base)
 	if err != nil {
+		return Record{}, err
+	}
+	if err := s.admitBase(ctx, repo, t.record, base, want.Confirm); err != nil {
 		return Record{}, err
 	}
 	project, ok := s.Projects.Get(want.Project)

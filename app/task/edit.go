@@ -42,48 +42,83 @@ func (s *Tasks) EditCage(ctx context.Context, id ident.Task, change func(*Record
 		return Edited{}, err
 	}
 	defer t.life.Unlock()
-	before, _ := s.Get(id)
-	next := before.clone()
-	if err := change(&next); err != nil {
+	plan, err := s.planEdit(ctx, t, change, token)
+	switch {
+	case plan.unticks: // whatever else is wrong (I14)
+		saved, untick := s.untick(t)
+		return Edited{Record: saved, Narrowed: names(plan.narrowed), Failed: s.narrowAll(ctx, plan.narrowed)}, errors.Join(untick, err)
+	case err != nil:
 		return Edited{}, err
+	case plan.same:
+		return Edited{Record: plan.before}, nil
+	case plan.ends != "" && !confirmed:
+		return Edited{}, refusal.New(refusal.Conflict, plan.ends, "repeat it with confirm")
 	}
-	if onlyUnticked(before, next) { // before anything could refuse it (I14)
-		saved, err := s.untick(t)
-		narrowed, wide := s.tooWide(before, next)
-		return Edited{Record: saved, Narrowed: names(narrowed), Failed: s.narrowAll(ctx, narrowed)}, errors.Join(err, wide)
-	}
-	if next.Mode == capability.Enforce && before.Mode != next.Mode {
-		if next.Hosts, err = s.withAgentHosts(next.Agent, next.Hosts); err != nil {
-			return Edited{}, err
-		}
-	}
-	if err := s.admitEdit(before, next); err != nil {
-		return Edited{}, err
-	}
-	if sameCage(before, next) && (!token || s.cageOf(t) == nil || s.Credentials.Holds(id)) {
-		return Edited{Record: before}, nil
-	}
-	narrowed, err := s.tooWide(before, next)
-	if err != nil {
-		return Edited{}, err
-	}
-	text := s.ends(id, narrowed)
-	if before.Mode.Caged() && !next.Mode.Caged() {
-		obeyed, err := s.obeyed(ctx, id)
-		if err != nil {
-			return Edited{}, err
-		}
-		text = strings.TrimPrefix(text+obeyed, "; ")
-	}
-	if text != "" && !confirmed {
-		return Edited{}, refusal.New(refusal.Conflict, text, "repeat it with confirm")
-	}
-	edited, err := s.exchangeCage(ctx, t, before, next)
+	edited, err := s.exchangeCage(ctx, t, plan.before, plan.next)
 	if err == nil {
-		edited.Narrowed = names(narrowed)
-		maps.Copy(edited.Failed, s.narrowAll(ctx, narrowed))
+		edited.Narrowed = names(plan.narrowed)
+		maps.Copy(edited.Failed, s.narrowAll(ctx, plan.narrowed))
 	}
 	return edited, err
+}
+
+// PreviewCage returns what the task would be after EditCage, and what that would end, in words. It changes nothing.
+func (s *Tasks) PreviewCage(ctx context.Context, id ident.Task, change func(*Record) error, token bool) (next Record, ends string, err error) {
+	t, err := s.find(id)
+	if err != nil {
+		return Record{}, "", err
+	}
+	defer t.life.Unlock()
+	plan, err := s.planEdit(ctx, t, change, token)
+	return plan.next, plan.ends, err
+}
+
+// cageEdit is what a change to a cage comes to, before anything of it is done.
+type cageEdit struct {
+	before, next Record
+	narrowed     []Record // tasks that descend from it and could do more than it then can
+	ends         string   // what it ends, in words; empty when nothing runs
+	unticks      bool     // nothing changes but that the control plane is taken away, which ends nothing
+	same         bool     // nothing changes
+}
+
+// planEdit says what a change comes to, or why there can be none. t.life of the task is held. When the change only unticks,
+// an error is of the tasks that would have to be narrowed with it.
+func (s *Tasks) planEdit(ctx context.Context, t *task, change func(*Record) error, token bool) (cageEdit, error) {
+	id := t.record.ID
+	before, _ := s.Get(id)
+	plan := cageEdit{before: before, next: before.clone()}
+	err := change(&plan.next)
+	if err != nil {
+		return plan, err
+	}
+	if plan.unticks = onlyUnticked(before, plan.next); plan.unticks { // before anything could refuse it (I14)
+		plan.narrowed, err = s.tooWide(before, plan.next)
+		return plan, err
+	}
+	if plan.next.Mode == capability.Enforce && before.Mode != plan.next.Mode {
+		if plan.next.Hosts, err = s.withAgentHosts(plan.next.Agent, plan.next.Hosts); err != nil {
+			return plan, err
+		}
+	}
+	if err := s.admitEdit(before, plan.next); err != nil {
+		return plan, err
+	}
+	if plan.same = sameCage(before, plan.next) && (!token || s.cageOf(t) == nil || s.Credentials.Holds(id)); plan.same {
+		return plan, nil
+	}
+	if plan.narrowed, err = s.tooWide(before, plan.next); err != nil {
+		return plan, err
+	}
+	plan.ends = s.ends(id, plan.narrowed)
+	if before.Mode.Caged() && !plan.next.Mode.Caged() {
+		obeyed, err := s.obeyed(ctx, id)
+		if err != nil {
+			return plan, err
+		}
+		plan.ends = strings.TrimPrefix(plan.ends+obeyed, "; ")
+	}
+	return plan, nil
 }
 
 // obeyed says which new and changed files of the checkout programs execute, or obey, by themselves once there is no cage

@@ -50,6 +50,7 @@ func (s *Tasks) shown(id ident.Task) (bytes uint64) {
 // saveLayout saves the tabs of one task. That it could not be done costs their scrollback at the next start and nothing else, so
 // it is logged only.
 func (s *Tasks) saveLayout(id ident.Task) {
+	s.noteSessions(id)
 	record, _ := s.Get(id)
 	mode := record.Mode.String()
 	var saved []tab.Saved
@@ -91,7 +92,13 @@ func (s *Tasks) restoreLayout(t *task) error {
 		if err != nil || len(t.tabs) >= maxTabs || ident.CheckName(one.Name) != nil || one.Cage != t.record.Mode.String() {
 			continue
 		}
-		t.tabs = append(t.tabs, tab.Restore(one, t.record.ID, definition, s.Settings.Int(settings.Scrollback)))
+		restored := tab.Restore(one, t.record.ID, definition, s.Settings.Int(settings.Scrollback))
+		if queue, err := s.keptQueue(t.record.ID, one.ID); err != nil {
+			s.Log.Error("queue not restored", "task", t.record.ID, "cause", err)
+		} else {
+			restored.Inherit(queue, s.keepQueue(one.ID))
+		}
+		t.tabs = append(t.tabs, restored)
 	}
 	return nil
 }

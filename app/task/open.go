@@ -20,33 +20,45 @@ var firstSize = pty.Size{Cols: 120, Rows: 36}
 // maxTabs bounds the terminals of one task: each is a process tree and some megabytes.
 const maxTabs = 32
 
-// OpenTab opens another terminal in a task. opener is the task whose token asks for it; still is asked, with the
-// task's life locked, whether it may be opened as things are then.
-func (s *Tasks) OpenTab(ctx context.Context, id ident.Task, agentID, name string, opener ident.Task, still func() error) (*tab.Tab, error) {
-	return s.openWish(ctx, id, agentID, tabWish{name: name, opener: opener, still: still})
+// NewTab says what a new tab is to be.
+type NewTab struct {
+	// Agent is what runs in it; Name is empty for the agent's id, numbered if taken.
+	Agent, Name string
+	// Opener is the task whose token asks for it.
+	Opener ident.Task
+	// Fresh begins a new conversation; else an earlier tab of the name goes on with the one that it had with the agent.
+	Fresh  bool
+	Prompt string
+	Sender tab.Sender // of the prompt
+	// Still is asked, with the task's life locked, whether it may be opened as things are then, and before a prompt is typed.
+	Still func() error
 }
 
-// openWish opens a tab without a prompt.
-func (s *Tasks) openWish(ctx context.Context, id ident.Task, agentID string, want tabWish) (*tab.Tab, error) {
+// OpenTab opens another terminal in a task. delivered tells that its prompt was handed over at its start; without that a prompt waits.
+func (s *Tasks) OpenTab(ctx context.Context, id ident.Task, want NewTab) (opened *tab.Tab, delivered bool, err error) {
+	return s.openWish(ctx, id, want.Agent, tabWish{name: want.Name, fresh: want.Fresh, opener: want.Opener, prompt: want.Prompt, sender: want.Sender, still: want.Still})
+}
+
+// openWish opens a tab.
+func (s *Tasks) openWish(ctx context.Context, id ident.Task, agentID string, want tabWish) (*tab.Tab, bool, error) {
 	if want.name != "" {
 		if err := ident.CheckName(want.name); err != nil {
-			return nil, refusal.New(refusal.BadInput, err.Error(), "choose another name")
+			return nil, false, refusal.New(refusal.BadInput, err.Error(), "choose another name")
 		}
 	}
 	definition, err := s.runnable(agentID)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	t, err := s.find(id)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	defer t.life.Unlock()
 	if err := want.still(); err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	opened, _, err := s.openTab(ctx, t, definition, want)
-	return opened, err
+	return s.openTab(ctx, t, definition, want)
 }
 
 // tabWish is a tab to be opened.
@@ -54,6 +66,8 @@ type tabWish struct {
 	name   string // "": the agent's id, numbered if taken
 	opener ident.Task
 	prompt string
+	sender tab.Sender   // of the prompt
+	fresh  bool         // begins a new conversation where there is one to go on with
 	still  func() error // as in tab.Send, for the prompt
 	// outside opens it beside the task's cage. Only OpenOutside asks for it.
 	outside bool
@@ -73,28 +87,39 @@ func (s *Tasks) openTab(ctx context.Context, t *task, definition agent.Definitio
 	if err != nil {
 		return nil, false, err
 	}
-	argv, extra, passed, err := definition.Launch(agent.LaunchOptions{
-		Program: program, Prompt: want.prompt, Dir: t.record.Dir, Caged: place.start != nil, Bypass: t.record.Bypass && !want.outside,
-		MCPURL: place.url, OlderMCP: s.Settings.Bool(settings.MCPOlder),
-	})
+	session, resume := s.sessionFor(t.record, name, definition, want)
+	launch := agent.LaunchOptions{
+		Program: program, Session: session, Resume: resume, Prompt: want.prompt, Dir: t.record.Dir, Caged: place.start != nil, Bypass: t.record.Bypass && !want.outside,
+		MCPURL: place.url, OlderMCP: s.Settings.Bool(settings.MCPOlder), Hook: place.hook, Plugins: place.plugins,
+	}
+	argv, extra, passed, err := definition.Launch(launch)
 	if err != nil {
 		return nil, false, fmt.Errorf("start agent %s: %w", definition.ID, err)
 	}
-	opened, err := tab.Open(tab.Spec{
-		ID: ident.NewTab(), Task: t.record.ID, Name: name, Agent: definition,
-		Argv: argv, Env: append(place.env, extra...), Dir: t.record.Dir, Size: firstSize, Start: place.start,
-		Scrollback: s.Settings.Int(settings.Scrollback), Prompted: passed, Before: before,
-		Opener: want.opener, Outside: want.outside, Changed: s.Changed,
-	}, s.Log.Warn)
+	tabID := ident.NewTab()
+	queue, err := s.inherit(t, before, tabID)
 	if err != nil {
 		return nil, false, err
 	}
+	opened, err := tab.Open(tab.Spec{
+		ID: tabID, Queue: queue, Keep: s.keepQueue(tabID), Task: t.record.ID, Name: name, Agent: definition,
+		Argv: argv, Env: append(place.env, extra...), Dir: t.record.Dir, Size: firstSize, Start: place.start,
+		Scrollback: s.Settings.Int(settings.Scrollback), Prompted: passed, Hooks: definition.Reports(launch),
+		Conversation: session, Resumed: resume, Before: before,
+		Opener: want.opener, Outside: want.outside, Changed: s.Changed,
+	}, s.Log.Warn)
+	if err != nil {
+		s.dropFile(tabID)
+		return nil, false, err
+	}
 	if want.prompt != "" && !passed {
-		if _, err := opened.Send(context.Background(), want.prompt, want.still); err != nil {
+		if _, err := opened.Send(context.Background(), tab.Message{Text: want.prompt, Sender: want.sender, Still: want.still}); err != nil {
 			opened.Close()
+			s.dropFile(tabID)
 			return nil, false, err
 		}
 	}
+	s.dropFile(before.ID)
 	s.mu.Lock()
 	t.enlist(opened)
 	s.mu.Unlock()
@@ -150,7 +175,9 @@ func (s *Tasks) CloseTab(id ident.Task, which ident.Tab, still func() error) err
 	if err != nil {
 		return err
 	}
+	s.noteSessions(id)
 	err = open.Close()
+	s.loseQueue(id, open, "the tab was closed")
 	s.mu.Lock()
 	t.tabs = slices.DeleteFunc(t.tabs, func(o *tab.Tab) bool { return o == open })
 	s.mu.Unlock()
@@ -160,10 +187,12 @@ func (s *Tasks) CloseTab(id ident.Task, which ident.Tab, still func() error) err
 
 // closeTabs ends all tabs of a task whose life is locked.
 func (s *Tasks) closeTabs(t *task) {
+	s.noteSessions(t.record.ID)
 	for _, open := range s.Tabs(t.record.ID) {
 		if err := open.Close(); err != nil {
 			s.Log.Error("tab not closed", "task", t.record.ID, "cause", err)
 		}
+		s.loseQueue(t.record.ID, open, "the task's tabs were ended")
 	}
 	s.mu.Lock()
 	t.tabs = nil

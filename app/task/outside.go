@@ -26,6 +26,6 @@ func (s *Tasks) OpenOutside(ctx context.Context, id ident.Task, agentID, name st
 	if !seen && (len(executes.Found) > 0 || len(executes.Unseen) > 0) {
 		return nil, executes, nil
 	}
-	opened, err := s.openWish(ctx, id, agentID, tabWish{name: name, outside: true, still: func() error { return nil }})
+	opened, _, err := s.openWish(ctx, id, agentID, tabWish{name: name, outside: true, still: func() error { return nil }})
 	return opened, executes, err
 }

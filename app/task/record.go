@@ -65,6 +65,9 @@ type Record struct {
 	Archived *git.Archived `json:"archived,omitempty"`
 	// Kept is what is kept of its own git: when it was archived, or when its cage was turned off.
 	Kept *KeptGit `json:"kept_git,omitempty"`
+	// WasCaged tells that a cage ran in it at some time, Landed that all that cages wrote by now has landed in the project.
+	WasCaged bool `json:"was_caged,omitzero"`
+	Landed   bool `json:"landed,omitzero"`
 	// Trouble says, in words for the person, what a crash left undone.
 	Trouble string `json:"trouble,omitempty"`
 }

@@ -3,6 +3,7 @@ package task
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"log/slog"
 	"net"
@@ -59,6 +60,10 @@ type Tools struct {
 	Log   *slog.Logger
 	// Changed, when set, is called when a tab's state may have changed. It must not block.
 	Changed func()
+	// Recheck asks whether the sender of a text that waited over a restart may still send it to the tab: what is kept of the call, and
+	// where it would go. Lost records that such a text will not be delivered, and why. Both are called with no lock of ours held.
+	Recheck func(later json.RawMessage, id ident.Task, tab ident.Tab) error
+	Lost    func(later json.RawMessage, id ident.Task, tab ident.Tab, why string)
 }
 
 // Tasks is every task of one data directory. It is safe for concurrent use.
@@ -67,8 +72,11 @@ type Tasks struct {
 
 	mu    sync.RWMutex
 	tasks map[ident.Task]*task
+	// landing is held while work lands or is taken back. Taken after life.
+	landing sync.Mutex
 	// following are the goroutines that follow the git of cages.
 	following sync.WaitGroup
+	plugins   string // directory with our plugin for agents that have no hooks
 }
 
 // task is a task at run time.
@@ -89,6 +97,10 @@ type task struct {
 // Open reads the tasks and puts right what a crash left behind.
 func Open(ctx context.Context, tools Tools) (*Tasks, error) {
 	s := &Tasks{Tools: tools, tasks: map[ident.Task]*task{}}
+	var err error
+	if s.plugins, err = writePlugins(tools.Store); err != nil {
+		return nil, fmt.Errorf("open tasks: %w", err)
+	}
 	if err := sweep(tools.Store); err != nil {
 		return nil, fmt.Errorf("open tasks: %w", err)
 	}
@@ -122,6 +134,12 @@ func Open(ctx context.Context, tools Tools) (*Tasks, error) {
 		if err := s.restoreLayout(t); err != nil {
 			tools.Log.Error("tabs not restored", "task", id, "cause", err)
 		}
+	}
+	if err := s.recoverLandings(ctx); err != nil {
+		return nil, fmt.Errorf("open tasks: %w", err)
+	}
+	if err := s.sweepQueues(); err != nil {
+		return nil, fmt.Errorf("open tasks: %w", err)
 	}
 	return s, nil
 }

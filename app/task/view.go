@@ -215,11 +215,16 @@ func (s *Tasks) plain(ctx context.Context, repo *git.Repo, record Record) (bool,
 	if creator, ok := s.Get(record.Creator); record.Creator != "" && (!ok || !creator.unbounded()) {
 		return true, nil
 	}
+	return s.imported(ctx, repo, record.Base)
+}
+
+// imported tells whether only imports brought a commit.
+func (s *Tasks) imported(ctx context.Context, repo *git.Repo, commit git.OID) (bool, error) {
 	imported, err := s.importedBranches(ctx, repo)
 	if err != nil || len(imported) == 0 {
 		return false, err
 	}
-	holders, err := repo.Holders(ctx, record.Base)
+	holders, err := repo.Holders(ctx, commit)
 	if err != nil {
 		return false, err
 	}

@@ -48,7 +48,7 @@ func (d *demo) agentDrivesAgent() error {
 	}
 	for _, check := range []struct{ what, want string }{
 		{"the lead made a second task over MCP", `"name":"worker"`},
-		{"the lead sent it a prompt", `"delivery":"delivered"`},
+		{"the lead sent it a prompt", `"delivery":"submitted"`},
 		{"the lead waited until it had settled", `"outcome":"done"`},
 		{"the lead read its log", "the worker is done"},
 		{"the lead read its diff", "+forty-two"},

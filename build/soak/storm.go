@@ -204,7 +204,7 @@ func (s *storm) mark() {
 	n := s.sent
 	s.mu.Unlock()
 	text := s.ask("task_send", fmt.Sprintf(`{"task":"storm","text":"echo mark-%d- >>%s"}`, n, marksFile))
-	if strings.Contains(text, `"structuredContent":`) && strings.Contains(text, `"delivery":"delivered"`) {
+	if strings.Contains(text, `"structuredContent":`) && strings.Contains(text, `"delivery":"submitted"`) {
 		s.mu.Lock()
 		s.answered = append(s.answered, n)
 		s.mu.Unlock()

@@ -15,12 +15,12 @@ export function launch() {
 
 /** Opens the page. What the page complains about is collected in `complaints`. */
 export async function open(browser, url, { width = 1280, height = 800, colorScheme = "dark", ...more } = {}) {
-  const context = await browser.newContext({ viewport: { width, height }, colorScheme, reducedMotion: "reduce", permissions: ["clipboard-read", "clipboard-write"], ...more });
+  const context = await browser.newContext({ viewport: { width, height }, colorScheme, reducedMotion: "reduce", permissions: ["clipboard-read", "clipboard-write"], ignoreHTTPSErrors: true, ...more });
   const page = await context.newPage();
   page.complaints = [];
   page.on("pageerror", (error) => page.complaints.push(error.message));
   page.on("console", (message) => {
-    if (message.type() === "error") page.complaints.push(message.text());
+    if (message.type() === "error" || message.type() === "warning") page.complaints.push(message.text());
   });
   page.on("request", (request) => {
     if (!request.url().startsWith(url) && !request.url().startsWith("data:")) page.complaints.push(`asked outside: ${request.url()}`);

@@ -42,6 +42,11 @@ export class Rig {
     this.makeRepo(this.repo);
   }
 
+  /** Registers the scripted agent under its own name: its title then says that it asks. */
+  addAsker() {
+    this.termic("agent", "add", "asker", "--command", process.env.TERMIC_TESTAGENT ?? join(root, "build/bin/testagent"));
+  }
+
   makeRepo(dir) {
     execFileSync("git", ["init", "-q", "-b", "main", dir], { env: this.env });
     const code = Array.from({ length: 60 }, (_, i) => `export const line${i} = ${i}; // a number`).join("\n");
@@ -77,7 +82,7 @@ export class Rig {
 
   /** Starts the page for a browser; returns its address. */
   async page(env = {}) {
-    this.app = await this.start(process.env.TERMIC_PAGE ?? join(root, "build/bin/termic-page"), [], /page at (http:\S+)/, { TERMIC_PAGE_DIRECTORY: this.repo, ...env });
+    this.app = await this.start(process.env.TERMIC_PAGE ?? join(root, "build/bin/termic-page"), [], /page at (https:\S+)/, { TERMIC_PAGE_DIRECTORY: this.repo, ...env });
     return this.app.match[1];
   }
 
@@ -85,6 +90,24 @@ export class Rig {
   termic(...args) {
     const out = execFileSync(process.env.TERMIC ?? join(root, "build/bin/termic"), [...args, "--json"], { env: this.env, encoding: "utf8" });
     return JSON.parse(out);
+  }
+
+  /** Calls a tool as the outside client that has this token file does, and returns its result. */
+  async callAs(client, name, args) {
+    const answer = await fetch(`http://127.0.0.1:${this.secret("mcp-port")}/mcp`, {
+      method: "POST",
+      headers: {
+        "content-type": "application/json", accept: "application/json", authorization: `Bearer ${this.secret(client === "" ? "mcp-token" : `clients/${client}.token`)}`,
+        "mcp-protocol-version": "2026-07-28", "mcp-method": "tools/call", "mcp-name": name,
+      },
+      body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: {
+        name, arguments: args,
+        _meta: { "io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientInfo": { name: "test", version: "1" }, "io.modelcontextprotocol/clientCapabilities": {} },
+      } }),
+    });
+    const { result, error } = await answer.json();
+    if (!result) throw new Error(`${name}: status ${answer.status} ${JSON.stringify(error)}`);
+    return result;
   }
 
   git(...args) {

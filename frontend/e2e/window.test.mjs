@@ -78,22 +78,20 @@ test("the control plane is switched on; a call over HTTP makes a task, which app
   await window.press("Control plane off");
   await window.js('document.querySelector("[role=switch]").click()');
   await until("it is advertised", () => existsSync(join(rig.data, "mcp-port")) && existsSync(join(rig.data, "mcp-token")), seconds);
-  const answer = await fetch(`http://127.0.0.1:${rig.secret("mcp-port")}/mcp`, {
-    method: "POST",
-    headers: { "content-type": "application/json", accept: "application/json", authorization: `Bearer ${rig.secret("mcp-token")}`, "mcp-protocol-version": "2026-07-28", "mcp-method": "tools/call", "mcp-name": "task_new" },
-    body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: {
-      name: "task_new", arguments: { name: "over-http", project: "shop", agent: "shell" },
-      _meta: { "io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientInfo": { name: "test", version: "1" }, "io.modelcontextprotocol/clientCapabilities": {} },
-    } }),
-  });
-  assert.equal(answer.status, 200, await answer.clone().text());
+  await rig.callAs("", "task_new", { name: "over-http", project: "shop", agent: "shell" });
   await window.keys(keys.escape);
   await until("its row", () => window.js('return [...document.querySelectorAll("[role=treeitem]")].some((r) => r.innerText.includes("over-http"))'), seconds);
 });
 
+test("a task that an agent makes is nested below its own", async () => {
+  rig.termic("new", "lead", "--agent", "claude", "--prompt", 'call task_new {"name": "below", "agent": "shell"}');
+  await until("its row, one level down", () => window.js('const rows = [...document.querySelectorAll("[role=treeitem]")]; return rows.find((r) => r.innerText.includes("below"))?.getAttribute("aria-level") === "3"'), seconds);
+  assert.equal(task("below").creator, task("lead").id);
+});
+
 test("after a reload everything is there again", async () => {
   await window.js("location.reload()");
-  await until("both tasks", () => window.js('return document.querySelectorAll(".task[role=treeitem]").length === 2'), seconds);
+  await until("every task", () => window.js('return document.querySelectorAll(".task[role=treeitem]").length === 4'), seconds);
 });
 
 test("buttons have names and roles for who hears them", async () => {

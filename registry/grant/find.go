@@ -93,7 +93,21 @@ func choose[T any](kind, selector string, items []T, id, name, label func(T) str
 // notFound is the same for what does not exist and for what the caller may not see (I7): it does not repeat
 // the selector, so that not even its length differs.
 func notFound(kind string) *refusal.Refusal {
-	return refusal.New(refusal.NotFound, "no such "+kind, "look at the list of what there is")
+	return refusal.New(refusal.NotFound, "no such "+kind, seeList)
+}
+
+// What to do about what is not found. A scoped caller has no list to look at.
+const (
+	seeList  = "look at the list of what there is"
+	seeScope = "name your own task, one that you made, or what is in them; task_status of your own task says what you may act on"
+)
+
+// inScope returns a refusal in the words of a scoped caller. They do not depend on what is hidden from it.
+func inScope(no *refusal.Refusal) *refusal.Refusal {
+	if no == nil || no.Remedy != seeList {
+		return no
+	}
+	return refusal.New(no.Code, no.Reason, seeScope)
 }
 
 func ambiguous[T any](kind string, found []T, label func(T) string) *refusal.Refusal {

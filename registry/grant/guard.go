@@ -29,6 +29,9 @@ func (g *Guard) Check(_ context.Context, caller registry.Caller, verb *registry.
 	}
 	v := g.viewOf(grant)
 	subject, missing := v.find(target)
+	if grant.Scope == registry.Scoped {
+		missing = inScope(missing)
+	}
 	if missing != nil {
 		decision := deny("sight", missing, v.hidden(grant, target))
 		decision.Subject = subject
@@ -48,6 +51,9 @@ func (g *Guard) Check(_ context.Context, caller registry.Caller, verb *registry.
 	if decision.Allow && verb.Class > caller.Ceiling {
 		decision = deny("ceiling", refusal.Newf(refusal.NotPermitted, "the person can raise the ceiling of this caller",
 			"this caller may call verbs up to class %s, and this one is %s", caller.Ceiling, verb.Class), "")
+	}
+	if grant.Scope == registry.Scoped {
+		decision.Refusal = inScope(decision.Refusal)
 	}
 	switch {
 	case !decision.Allow:

@@ -245,7 +245,7 @@ func (m *machine) on(grant int, deed model.Deed, task, tab int, later bool) {
 	if want := m.s.On(grant, deed, task, tab); verdict(d) != want {
 		m.fail("the guard says %v (%s, %s), the model %v", verdict(d), d.Rule, d.Why, want)
 	}
-	if verdict(d) == model.Hidden && d.Refusal.Error() != notFound("task").Error() && d.Refusal.Error() != notFound("tab").Error() {
+	if verdict(d) == model.Hidden && d.Refusal.Error() != inScope(notFound("task")).Error() && d.Refusal.Error() != inScope(notFound("tab")).Error() {
 		m.fail("what is hidden is answered %v", d.Refusal)
 	}
 	if !d.Allow || deed == model.Look {

@@ -107,7 +107,7 @@ func TestEveryAxisOfTheTargetCounts(t *testing.T) {
 		},
 		capability.AxisEnv: func(d *capability.Declared) { d.Set.Env, _ = capability.NamesOf("SECRET_KEY") },
 	}
-	reaching := []*registry.Verb{verbs.TaskSend.Verb(), verbs.TaskLog.Verb(), verbs.TaskWait.Verb(), verbs.TaskDiff.Verb(), verbs.TaskTab.Verb(), verbs.TaskTabClose.Verb()}
+	reaching := []*registry.Verb{verbs.TaskSend.Verb(), verbs.TaskLog.Verb(), verbs.TaskResult.Verb(), verbs.TaskWait.Verb(), verbs.TaskDiff.Verb(), verbs.TaskTab.Verb(), verbs.TaskTabClose.Verb()}
 	for axis, change := range widen {
 		w, book := newFakeWorld(), NewBook()
 		guard, caller := NewGuard(book, w), scopedCaller(t, w, book, "t-b1")
@@ -170,7 +170,7 @@ func TestAMachineThatEnforcesNothingMakesEveryoneEqual(t *testing.T) {
 func TestWhatIsHiddenIsAnsweredLikeWhatIsNot(t *testing.T) {
 	w, book := newFakeWorld(), NewBook()
 	guard, caller := NewGuard(book, w), scopedCaller(t, w, book, "t-b1")
-	for _, verb := range []*registry.Verb{verbs.TaskSend.Verb(), verbs.TaskLog.Verb(), verbs.TaskStatus.Verb(), verbs.TaskDiff.Verb(), verbs.TaskTab.Verb(), verbs.TaskTabClose.Verb()} {
+	for _, verb := range []*registry.Verb{verbs.TaskSend.Verb(), verbs.TaskLog.Verb(), verbs.TaskResult.Verb(), verbs.TaskStatus.Verb(), verbs.TaskDiff.Verb(), verbs.TaskTab.Verb(), verbs.TaskTabClose.Verb()} {
 		answers := map[string]bool{}
 		for _, selector := range []string{"a1", "t-a1", "t-free", "free", "alpha/a1", "fre", "nothing", "t-nothing", strings.Repeat("x", 300)} {
 			before := w.asked
@@ -189,7 +189,7 @@ func TestWhatIsHiddenIsAnsweredLikeWhatIsNot(t *testing.T) {
 	}
 	for _, project := range []string{"alpha", "p-a", "nothing"} {
 		d := check(guard, caller, verbs.TaskNew.Verb(), registry.Target{Project: project, Child: &registry.Wish{Name: "x"}})
-		if d.Allow || d.Refusal.Error() != notFound("project").Error() {
+		if d.Allow || d.Refusal.Error() != inScope(notFound("project")).Error() {
 			t.Errorf("project %s: %+v", project, d)
 		}
 	}

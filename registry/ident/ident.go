@@ -15,6 +15,7 @@ type (
 	Project string
 	Grant   string
 	Request string
+	Text    string // a prompt that was sent
 )
 
 const (
@@ -23,6 +24,7 @@ const (
 	projectPrefix = "p-"
 	grantPrefix   = "g-"
 	requestPrefix = "r-"
+	textPrefix    = "q-"
 )
 
 // randomBytes is 80 bits, enough that nobody guesses an id and none ever repeats, in 16 letters.
@@ -68,3 +70,6 @@ func parse[T ~string](s, prefix, kind string) (T, error) {
 	}
 	return T(s), nil
 }
+
+// NewText returns a fresh id.
+func NewText() Text { return Text(random(textPrefix)) }

@@ -25,6 +25,7 @@ const (
 	Unavailable   Code = "unavailable"
 	StorageFailed Code = "storage_failed"
 	NoWindow      Code = "no_window"
+	Unconfirmed   Code = "unconfirmed"
 )
 
 // Info is what the documentation and the CLI need to know of a code.
@@ -59,6 +60,7 @@ var codes = []Info{
 	{Unavailable, 4, "switched off, or not usable right now"},
 	{StorageFailed, 1, "the disk refused: full, read-only or damaged; nothing was done"},
 	{NoWindow, 6, "the app runs without a window"},
+	{Unconfirmed, 12, "something must be looked at first, and confirmed"},
 }
 
 // Codes returns every code with its exit status and meaning, in documentation order.

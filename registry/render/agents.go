@@ -76,7 +76,7 @@ Manners:
 `)
 	writeManners(&b, []string{
 		"One task a piece of work, with a name that says which.",
-		"A wait that is over says `timed_out`: call it again. `needs_input` means that a person has to answer: say so, and leave it to them.",
+		"A wait that is over says `timeout`: call it again. `needs_input` means that a person has to answer: say so, and leave it to them.",
 		"A tool that refuses says what to do next; a task that you may not see looks like one that does not exist.",
 		"What you leave out of commits stays in your checkout; nothing outside of it can be written.",
 	})

@@ -7,7 +7,7 @@ import (
 )
 
 // TimedOut is the outcome with which a bounded verb says that it may be asked again.
-const TimedOut = "timed_out"
+const TimedOut = "timeout"
 
 // check returns the first thing that forms of one command line contradict each other or themselves in.
 func check(forms []*Form) error {

@@ -112,6 +112,7 @@ func Exits() []Exit {
 		{9, "the prompt was not delivered"},
 		{10, "conflict: a taken or ambiguous name, work in progress, too much at once"},
 		{11, "held for a person, who did not answer in time"},
+		{12, "something must be looked at first, and confirmed"},
 		{Interrupted, "interrupted; the task goes on"},
 	}
 }

@@ -85,7 +85,7 @@ func traits(v *registry.Verb) string {
 	}{
 		{v.Idempotent, "Repeating it changes nothing more."},
 		{v.OpenWorld, "It may reach things outside this machine, through an agent."},
-		{v.Bounded, "It waits for a limited time; outcome `timed_out` may be asked again."},
+		{v.Bounded, "It waits for a limited time; outcome `timeout` may be asked again."},
 		{v.Always, "It takes power away, so it works without audit log and free disk."},
 		{v.Stream, "Its result opens a stream on the same way in."},
 	} {

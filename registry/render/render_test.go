@@ -19,7 +19,7 @@ type ticket struct {
 }
 
 type waited struct {
-	Outcome string `json:"outcome" enum:"done,timed_out" jsonschema:"how it ended"`
+	Outcome string `json:"outcome" enum:"done,timeout" jsonschema:"how it ended"`
 }
 
 // define returns a verb of those types that is right in everything that this package does not check.
@@ -214,8 +214,8 @@ func TestEveryRefusalsExitStatusHasAMeaning(t *testing.T) {
 			t.Errorf("%s exits with %d, which has no meaning", info.Code, info.Exit)
 		}
 	}
-	if _, ok := ExitMeaning(12); ok {
-		t.Error("12 has a meaning, and no code")
+	if _, ok := ExitMeaning(13); ok {
+		t.Error("13 has a meaning, and no code")
 	}
 }
 

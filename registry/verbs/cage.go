@@ -16,6 +16,7 @@ type CageEditIn struct {
 	Write    []string `json:"write,omitempty" max:"256" jsonschema:"more paths to let be written" cli:"flag=write,abs"`
 	Env      []string `json:"env,omitempty" max:"64" jsonschema:"more variables of the person's environment to pass" cli:"flag=env"`
 	Drop     []string `json:"drop,omitempty" max:"256" jsonschema:"hosts, paths, variables or project ids to take away, as the task shows them; all takes away everything" cli:"flag=drop"`
+	DryRun   bool     `json:"dry_run,omitempty" jsonschema:"show what it would end and what the task could touch then, and change nothing"`
 	Confirm  bool     `json:"confirm,omitempty" jsonschema:"yes: end what runs in the task and start its tabs again in the changed cage"`
 }
 
@@ -28,7 +29,8 @@ func (in CageEditIn) Target() registry.Target {
 type CageEditOut struct {
 	Task Task `json:"task" jsonschema:"the task"`
 	// Can says in words what the task can really touch on this machine.
-	Can       []string `json:"can" jsonschema:"what the task can touch on this machine now, in words"`
+	Can       []string `json:"can" jsonschema:"what the task can touch on this machine now, in words; with dry_run what it could touch then"`
+	Ends      string   `json:"ends,omitempty" jsonschema:"what the change would end, in words; with dry_run only"`
 	Restarted []string `json:"restarted" jsonschema:"tabs that were ended and started again"`
 	Narrowed  []string `json:"narrowed" jsonschema:"names of the tasks that it made, or that those made, and that were narrowed with it, since they could do more"`
 	Failed    []string `json:"failed" jsonschema:"tabs and tasks that were ended and could not be started again"`

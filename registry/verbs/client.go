@@ -16,11 +16,18 @@ type Client struct {
 	Registered bool   `json:"registered" jsonschema:"it has a token of its own while the endpoint serves" cli:"col"`
 	Entry      string `json:"entry" enum:"none,current,stale,changed,missing,foreign,manual,unreadable" jsonschema:"how the entry in its configuration stands: stale points to a port or a program that is no longer so, changed and missing were touched by somebody else, foreign is not ours, manual has to be told by hand" cli:"col"`
 	Ceiling    string `json:"ceiling,omitempty" jsonschema:"highest class of verb that it may call" cli:"col"`
+	Confirm    string `json:"confirm,omitempty" enum:"hold,elicit" jsonschema:"who is asked about a call that has to be confirmed: hold, the person in termic; elicit, whoever sits at the client, by its own program"`
 	LastSeen   string `json:"last_seen,omitempty" jsonschema:"when it last called since the app started (RFC 3339)" cli:"col"`
 	File       string `json:"file,omitempty" jsonschema:"its configuration"`
 	Needs      string `json:"needs,omitempty" jsonschema:"what it needs besides its entry, and that changes more than ours: client_add with all_servers"`
 	Trouble    string `json:"trouble,omitempty" jsonschema:"why its configuration cannot be read"`
 }
+
+// Who is asked about a call of a client that has to be confirmed.
+const (
+	ConfirmHold   = "hold"
+	ConfirmElicit = "elicit"
+)
 
 // ClientListOut is the result of client_list.
 type ClientListOut struct {
@@ -68,6 +75,7 @@ var ClientShow = registry.Define[ClientShowIn, ClientShowOut](registry.Verb{
 type ClientAddIn struct {
 	Client     string `json:"client" min:"1" max:"32" jsonschema:"name of the client: see client_list" cli:"arg"`
 	Ceiling    string `json:"ceiling,omitempty" enum:"read,write,destructive" jsonschema:"highest class of verb that it may call; default: destructive"`
+	Confirm    string `json:"confirm,omitempty" enum:"hold,elicit" jsonschema:"who is asked about a call that has to be confirmed: hold, the person in termic; elicit, whoever sits at the client, where its program can ask; default: hold"`
 	AllServers bool   `json:"all_servers,omitempty" jsonschema:"yes to what a client needs besides its entry although it changes how it talks to all MCP servers"`
 	Replace    bool   `json:"replace,omitempty" jsonschema:"write over an entry that somebody else wrote or changed"`
 	Other      bool   `json:"other,omitempty" jsonschema:"a client that termic does not know: it gets a token under this name and is told by hand"`
@@ -85,7 +93,7 @@ type ClientChangeOut struct {
 var ClientAdd = registry.Define[ClientAddIn, ClientChangeOut](registry.Verb{
 	Name:       "client_add",
 	Summary:    "let an outside program use termic",
-	Doc:        "Registers a client: it gets a token of its own, and its configuration an entry that says how to read that at connect time. The configuration never holds the token, and everything else in it stays as it is. Registering it again changes its ceiling and brings its entry up to date.",
+	Doc:        "Registers a client: it gets a token of its own, and its configuration an entry that says how to read that at connect time. The configuration never holds the token, and everything else in it stays as it is. Registering it again changes its ceiling and who confirms, and brings its entry up to date.",
 	Class:      registry.Write,
 	Scope:      registry.Full,
 	Audience:   registry.ForCLI,

@@ -9,6 +9,7 @@ import (
 type HeldCall struct {
 	ID        string `json:"id" jsonschema:"stable id of the waiting call" cli:"col"`
 	Since     string `json:"since" jsonschema:"since when it waits (RFC 3339)" cli:"col"`
+	Until     string `json:"until" jsonschema:"when it is refused unless somebody answers (RFC 3339)"`
 	Holder    string `json:"holder" jsonschema:"who asks: id of a task, or name of an outside client" cli:"col"`
 	Verb      string `json:"verb" jsonschema:"what is asked" cli:"col"`
 	Class     string `json:"class" enum:"read,write,destructive" jsonschema:"how much it may change" cli:"col"`

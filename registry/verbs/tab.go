@@ -21,10 +21,12 @@ type Tab struct {
 
 // TaskSendIn are the arguments of task_send.
 type TaskSendIn struct {
-	Task string `json:"task" min:"1" jsonschema:"task: name, project/name, unique prefix, or id" cli:"arg"`
-	Text string `json:"text" min:"1" max:"1048576" jsonschema:"text to hand to the agent as one prompt; control characters but tab and newline are dropped" cli:"arg,rest,stdin"`
-	Tab  string `json:"tab,omitempty" jsonschema:"tab: name or id; default: the task's first agent tab, or its first tab"`
-	Key  string `json:"key,omitempty" max:"128" jsonschema:"repeating the call with the same key and arguments within ten minutes returns the first outcome"`
+	Task     string `json:"task" min:"1" jsonschema:"task: name, project/name, unique prefix, or id" cli:"arg"`
+	Text     string `json:"text,omitempty" max:"1048576" jsonschema:"text to hand to the agent as one prompt; control characters but tab and newline are dropped" cli:"arg,rest,stdin"`
+	Tab      string `json:"tab,omitempty" jsonschema:"tab: name or id; default: the task's first agent tab, or its first tab"`
+	PromptID string `json:"promptId,omitempty" max:"64" jsonschema:"saved prompt to send, above the text if there is one (see prompts)"`
+	Repeat   int    `json:"repeat,omitempty" min:"0" max:"100" jsonschema:"how often to send it, each time once the agent has settled; default once"`
+	Key      string `json:"key,omitempty" max:"128" jsonschema:"repeating the call with the same key and arguments within ten minutes returns the first outcome"`
 }
 
 // Target implements registry.Targeted.
@@ -39,59 +41,116 @@ func (in TaskSendIn) RepeatKey() string { return in.Key }
 type TaskSendOut struct {
 	Task     string `json:"task" jsonschema:"id of the task" cli:"hide"`
 	Tab      string `json:"tab" jsonschema:"id of the tab" cli:"hide"`
-	Delivery string `json:"delivery" enum:"delivered,queued" jsonschema:"delivered: submitted at the agent's prompt; queued: the agent is busy and gets it when it is ready"`
+	Text     string `json:"text" jsonschema:"id of the text, for task_wait and the queue" cli:"hide"`
+	Delivery string `json:"delivery" enum:"submitted,queued,unconfirmed" jsonschema:"submitted: the agent was seen to take it; queued: it waits, and is delivered when the agent is ready; unconfirmed: Enter was pressed and no sign came that it was taken; do not send it again, look"`
+	Why      string `json:"why,omitempty" enum:"starting,working,question,unknown,typing,draft,box,behind" jsonschema:"why it waits: the agent starts, works, asks something, is not understood; the person types, has left a draft in its box; its box is not on its screen; other texts come first"`
+	By       string `json:"by,omitempty" jsonschema:"sign by which it was seen to be taken: report (the agent's own of this text), or a signal of work with an empty box"`
 }
 
 var TaskSend = registry.Define[TaskSendIn, TaskSendOut](registry.Verb{
 	Name:      "task_send",
 	Summary:   "send a prompt to a task's agent",
-	Doc:       "Hands a text to the agent in a tab, as one paste that cannot be mistaken for keys, and submits it. While the agent is busy the text is queued. A tab that waits for an answer (a permission, a question) is refused: text must not answer that by accident.",
+	Doc:       "Hands a text to the agent in a tab, as one paste that cannot be mistaken for keys, and submits it once the agent's own box has shown it. While the agent is busy, or the person's half-typed text may stand in its box, the text is queued. A tab that waits for an answer (a permission, a question) is refused: text must not answer that by accident.",
 	Class:     registry.Write,
 	Scope:     registry.Scoped,
 	Audience:  registry.Everyone,
 	Reach:     registry.ReachAct,
 	OpenWorld: true,
-	Refusals:  []refusal.Code{refusal.NotFound, refusal.Ambiguous, refusal.NeedsInput, refusal.AgentExited, refusal.NotDelivered, refusal.Busy},
+	Refusals:  []refusal.Code{refusal.NotFound, refusal.Ambiguous, refusal.NeedsInput, refusal.AgentExited, refusal.NotDelivered, refusal.Busy, refusal.BadInput},
 	CLI:       registry.Command{Path: "send", Then: "task_wait", Example: `send fix-login "now the logout test" --wait`},
 })
 
 // TaskWaitIn are the arguments of task_wait.
 type TaskWaitIn struct {
-	Task      string `json:"task" min:"1" jsonschema:"task: name, project/name, unique prefix, or id" cli:"arg"`
-	Tab       string `json:"tab,omitempty" jsonschema:"tab: name or id; default: the task's first agent tab, or its first tab"`
-	TimeoutMS int    `json:"timeoutMs,omitempty" min:"0" max:"300000" jsonschema:"how long to wait at most, in milliseconds; default 60000; call again when the outcome is timed_out" cli:"flag=timeout,duration"`
+	Task      string   `json:"task" min:"1" jsonschema:"task: name, project/name, unique prefix, or id" cli:"arg"`
+	Tab       string   `json:"tab,omitempty" jsonschema:"tab: name or id; default: the task's first agent tab, or its first tab"`
+	Text      string   `json:"text,omitempty" max:"64" jsonschema:"id of a text that task_send returned: the outcome is that text's, whatever was sent after it"`
+	Also      []string `json:"also,omitempty" max:"31" jsonschema:"further tabs to wait for, as TASK or TASK:TAB" cli:"flag=also"`
+	Until     string   `json:"until,omitempty" enum:"any,all" jsonschema:"with several tabs, whether one or each of them has to settle; default all"`
+	TimeoutMS int      `json:"timeoutMs,omitempty" min:"0" max:"300000" jsonschema:"how long to wait at most, in milliseconds; default 60000; call again when the outcome is timeout" cli:"flag=timeout,duration"`
 }
 
 // Target implements registry.Targeted.
 func (in TaskWaitIn) Target() registry.Target {
+	if in.Tab == AllTabs {
+		return registry.Target{Task: in.Task}
+	}
 	return registry.Target{Task: in.Task, Tab: in.Tab, MainTab: true}
+}
+
+// AllTabs, as the tab of a wait, stands for every tab of the task.
+const AllTabs = "*"
+
+// Waited is how the wait for one of several tabs ended.
+type Waited struct {
+	Target  string `json:"target" jsonschema:"the tab as it was named, or its id" cli:"col"`
+	Outcome string `json:"outcome" enum:"done,idle,needs_input,exited,not_delivered,timeout,refused" jsonschema:"as for one tab; refused: the caller may not wait for it" cli:"col"`
+	State   string `json:"state,omitempty" jsonschema:"what the agent is doing now" cli:"col"`
+	Signal  string `json:"signal,omitempty" jsonschema:"what that is known by" cli:"col"`
+	Guess   bool   `json:"guess,omitempty" jsonschema:"the signal is a guess, not a report" cli:"col"`
+	Why     string `json:"why,omitempty" jsonschema:"why it was not delivered, or the refusal" cli:"col"`
 }
 
 // TaskWaitOut is the result of task_wait.
 type TaskWaitOut struct {
-	Task    string `json:"task" jsonschema:"id of the task" cli:"hide"`
-	Tab     string `json:"tab" jsonschema:"id of the tab" cli:"hide"`
-	Outcome string `json:"outcome" enum:"done,idle,needs_input,exited,timed_out" jsonschema:"done: settled after the last text; idle: settled and never given one; needs_input: waits for a person; exited; timed_out: still working"`
-	State   string `json:"state" enum:"starting,working,waiting,done,idle,exited,unknown" jsonschema:"what the agent is doing now"`
-	Signal  string `json:"signal" enum:"none,hook,osc,process,title,screen,quiet" jsonschema:"what that is known by"`
-	Guess   bool   `json:"guess" jsonschema:"the signal is a guess, not a report"`
+	Task    string   `json:"task" jsonschema:"id of the task" cli:"hide"`
+	Tab     string   `json:"tab" jsonschema:"id of the tab" cli:"hide"`
+	Outcome string   `json:"outcome" enum:"done,idle,needs_input,exited,not_delivered,timeout" jsonschema:"done: settled after the last text; idle: settled and never given one; needs_input: waits for a person; exited; not_delivered: the text did not arrive; timeout: still working"`
+	State   string   `json:"state" enum:"starting,working,waiting,done,idle,exited,unknown" jsonschema:"what the agent is doing now"`
+	Signal  string   `json:"signal" enum:"none,hook,osc,process,title,screen,quiet" jsonschema:"what that is known by"`
+	Guess   bool     `json:"guess" jsonschema:"the signal is a guess, not a report"`
+	Why     string   `json:"why,omitempty" jsonschema:"why the text was not delivered"`
+	Each    []Waited `json:"each,omitempty" jsonschema:"with several tabs, how each wait ended; the outcome is then that of the first to settle (any) or of the one that is worst (all)"`
 }
 
 var TaskWait = registry.Define[TaskWaitIn, TaskWaitOut](registry.Verb{
 	Name:       "task_wait",
 	Summary:    "wait until a task's agent has settled",
-	Doc:        "Waits until the agent in a tab has stopped and its queue is empty, or needs a person, or has exited. It never answers done from a time before the last text was delivered.",
+	Doc:        "Waits until the agent in a tab has stopped and its queue is empty, or needs a person, or has exited. It never answers done from a time before the last text was delivered. With tab * it waits for all tabs of the task, with also for further ones. The signals title, screen and quiet are guesses, and guess says so.",
 	Class:      registry.Read,
 	Scope:      registry.Scoped,
 	Audience:   registry.Everyone,
 	Reach:      registry.ReachContent,
 	Idempotent: true,
 	Bounded:    true,
-	Refusals:   []refusal.Code{refusal.NotFound, refusal.Ambiguous},
+	Refusals:   []refusal.Code{refusal.NotFound, refusal.Ambiguous, refusal.BadInput},
 	CLI: registry.Command{
 		Path: "wait", Example: "wait fix-login --timeout 10m",
-		Exits: map[string]int{"needs_input": 3, "timed_out": 7, "exited": 8},
+		Exits: map[string]int{"needs_input": 3, "not_delivered": 4, "timeout": 7, "exited": 8},
 	},
+})
+
+// TaskResultIn are the arguments of task_result.
+type TaskResultIn struct {
+	Task  string `json:"task" min:"1" jsonschema:"task: name, project/name, unique prefix, or id" cli:"arg"`
+	Tab   string `json:"tab,omitempty" jsonschema:"tab: name or id; default: the task's first agent tab, or its first tab"`
+	Bytes int    `json:"bytes,omitempty" min:"0" max:"1048576" jsonschema:"how much of the message at most, in bytes; default 65536"`
+}
+
+// Target implements registry.Targeted.
+func (in TaskResultIn) Target() registry.Target {
+	return registry.Target{Task: in.Task, Tab: in.Tab, MainTab: true}
+}
+
+// TaskResultOut is the result of task_result.
+type TaskResultOut struct {
+	Tab       string `json:"tab" jsonschema:"id of the tab" cli:"hide"`
+	Session   string `json:"session" jsonschema:"the agent's own id of its session" cli:"hide"`
+	Text      string `json:"text" jsonschema:"the agent's last message, as it wrote it" cli:"raw"`
+	Truncated bool   `json:"truncated" jsonschema:"the message goes on" cli:"hide"`
+}
+
+var TaskResult = registry.Define[TaskResultIn, TaskResultOut](registry.Verb{
+	Name:       "task_result",
+	Summary:    "show an agent's last message",
+	Doc:        "Returns the last message of the agent in a tab, exactly, from the transcript that the agent itself keeps. Wait for it with task_wait first: before that it is the message of the turn before. Agents of which no transcript is known are refused; use task_log, or have them write to a file.",
+	Class:      registry.Read,
+	Scope:      registry.Scoped,
+	Audience:   registry.Everyone,
+	Reach:      registry.ReachContent,
+	Idempotent: true,
+	Refusals:   []refusal.Code{refusal.NotFound, refusal.Ambiguous, refusal.Unsupported, refusal.Unavailable},
+	CLI:        registry.Command{Path: "result", Example: "result fix-login"},
 })
 
 // TaskLogIn are the arguments of task_log.
@@ -128,9 +187,12 @@ var TaskLog = registry.Define[TaskLogIn, TaskLogOut](registry.Verb{
 
 // TaskTabIn are the arguments of task_tab.
 type TaskTabIn struct {
-	Task  string `json:"task" min:"1" jsonschema:"task: name, project/name, unique prefix, or id" cli:"arg"`
-	Agent string `json:"agent,omitempty" max:"32" jsonschema:"agent to start in it; default: shell"`
-	Name  string `json:"name,omitempty" max:"64" jsonschema:"name of the tab; default: the agent's id, numbered if taken"`
+	Task     string `json:"task" min:"1" jsonschema:"task: name, project/name, unique prefix, or id" cli:"arg"`
+	Agent    string `json:"agent,omitempty" max:"32" jsonschema:"agent to start in it; default: shell"`
+	Name     string `json:"name,omitempty" max:"64" jsonschema:"name of the tab; default: the agent's id, numbered if taken"`
+	Fresh    bool   `json:"fresh,omitempty" jsonschema:"begin a new conversation; else a tab of a name that was used before goes on with the agent's, where the agent can"`
+	Prompt   string `json:"prompt,omitempty" max:"1048576" jsonschema:"first prompt for the agent, delivered when it is ready" cli:"short=p,stdin"`
+	PromptID string `json:"promptId,omitempty" max:"64" jsonschema:"saved prompt to begin with, above the prompt if there is one (see prompts)"`
 }
 
 // Target implements registry.Targeted.

@@ -27,6 +27,7 @@ type Task struct {
 	Archived    bool     `json:"archived" jsonschema:"archived: no checkout, no tabs, can be restored"`
 	State       string   `json:"state" enum:"none,starting,working,waiting,done,idle,exited,unknown" jsonschema:"state of its first agent tab, or of its first tab; none without tabs" cli:"col"`
 	Signal      string   `json:"signal" enum:"none,hook,osc,process,title,screen,quiet" jsonschema:"what the state is known by; title, screen and quiet are guesses"`
+	FromCage    bool     `json:"from_cage,omitzero" jsonschema:"holds work that a cage may have written and that has not landed: landing it shows first what in it programs obey" cli:"hide"`
 	Trouble     string   `json:"trouble,omitempty" jsonschema:"what is wrong with the task or its git, in words"`
 	Creator     string   `json:"creator,omitempty" jsonschema:"id of the task whose agent created it"`
 	Created     string   `json:"created" jsonschema:"when it was created (RFC 3339)"`
@@ -35,20 +36,22 @@ type Task struct {
 
 // TaskNewIn are the arguments of task_new.
 type TaskNewIn struct {
-	Name     string   `json:"name" min:"1" max:"64" jsonschema:"name of the task: letters, digits, dot, underscore, hyphen" cli:"arg"`
+	Name     string   `json:"name" min:"1" max:"64" jsonschema:"name of the task: letters, digits, dot, underscore, hyphen; from a caged agent 1 to 40 of a-z, 0-9 and hyphen" cli:"arg"`
 	Project  string   `json:"project,omitempty" jsonschema:"project to work in (name, unique prefix or id); may be left out by a task's own agent, and where there is only one" cli:"flag=project"`
 	Base     string   `json:"base,omitempty" max:"255" jsonschema:"branch, tag or commit to start from; default: the project's default branch"`
 	Agent    string   `json:"agent,omitempty" max:"32" jsonschema:"agent to start; default: the setting agents.default"`
-	Cage     string   `json:"cage,omitempty" enum:"off,monitor,enforce-fs,enforce" jsonschema:"mode of the cage; default: as the project's settings say, else off"`
-	MCP      *bool    `json:"mcp,omitempty" jsonschema:"let a caged agent use the control plane; default: as the project's settings say, else not"`
+	Cage     string   `json:"cage,omitempty" enum:"off,monitor,enforce-fs,enforce" jsonschema:"mode of the cage; default: from a caged agent its own, else as the project's settings say, else off"`
+	MCP      *bool    `json:"mcp,omitempty" jsonschema:"let a caged agent use the control plane; default: from a caged agent as it may itself, else as the project's settings say, else not"`
 	Projects []string `json:"projects,omitempty" max:"64" jsonschema:"projects that its agent may create tasks in, besides its own" cli:"split"`
 	Hosts    []string `json:"hosts,omitempty" max:"256" jsonschema:"hosts that a cage lets through, as host, host:port or *.domain" cli:"flag=host"`
 	Read     []string `json:"read,omitempty" max:"256" jsonschema:"paths that a cage lets be read" cli:"flag=read,abs"`
 	Write    []string `json:"write,omitempty" max:"256" jsonschema:"paths that a cage lets be written" cli:"flag=write,abs"`
 	Env      []string `json:"env,omitempty" max:"64" jsonschema:"variables of the person's environment that a cage passes" cli:"flag=env"`
 	Prompt   string   `json:"prompt,omitempty" max:"1048576" jsonschema:"first prompt for the agent, delivered when it is ready" cli:"short=p,stdin"`
+	PromptID string   `json:"promptId,omitempty" max:"64" jsonschema:"saved prompt to begin with, above the prompt if there is one (see prompts)"`
 	Bypass   bool     `json:"bypass,omitempty" jsonschema:"start the agent with its own permission questions off although no cage holds it; only the person may. In a cage they are off anyway"`
 	Live     bool     `json:"live,omitempty" jsonschema:"work in the project's own checkout; only the person may"`
+	Confirm  string   `json:"confirm,omitempty" max:"64" jsonschema:"the word that a refusal gave: you have seen what a base from another task's cage brings"`
 	Key      string   `json:"key,omitempty" max:"128" jsonschema:"repeating the call with the same key and arguments within ten minutes returns the first outcome"`
 }
 
@@ -77,7 +80,7 @@ type TaskOut struct {
 // TaskNewOut is the result of task_new.
 type TaskNewOut struct {
 	Task     Task   `json:"task" jsonschema:"the new task"`
-	Delivery string `json:"delivery" enum:"none,queued,delivered" jsonschema:"what became of the prompt: none given, queued until the agent is ready, or handed over at its start"`
+	Delivery string `json:"delivery" enum:"none,queued,submitted" jsonschema:"what became of the prompt: none given, queued until the agent is ready, or submitted with its start"`
 }
 
 var TaskNew = registry.Define[TaskNewIn, TaskNewOut](registry.Verb{
@@ -89,11 +92,29 @@ var TaskNew = registry.Define[TaskNewIn, TaskNewOut](registry.Verb{
 	Audience:  registry.Everyone,
 	Reach:     registry.ReachCreate,
 	OpenWorld: true,
-	Refusals:  []refusal.Code{refusal.NotFound, refusal.Conflict, refusal.Unsupported, refusal.Ambiguous},
+	Refusals:  []refusal.Code{refusal.NotFound, refusal.Conflict, refusal.Unsupported, refusal.Ambiguous, refusal.Unconfirmed},
 	CLI: registry.Command{
 		Path: "new", Then: "task_wait",
 		Example: `new fix-login --project shop --agent claude -p "fix the login test" --wait`,
 	},
+})
+
+// TaskPreviewOut is the result of task_preview.
+type TaskPreviewOut struct {
+	Can []string `json:"can" jsonschema:"what the task could really touch on this machine, in words"`
+}
+
+// TaskPreview is what the window asks while a person fills in a new task.
+var TaskPreview = registry.Define[TaskNewIn, TaskPreviewOut](registry.Verb{
+	Name:       "task_preview",
+	Summary:    "say what a new task could touch",
+	Doc:        "Says in words what a task with these arguments could really touch on this machine, or why there can be none. Nothing is made.",
+	Class:      registry.Read,
+	Scope:      registry.Full,
+	Audience:   0, // the window alone
+	Reach:      registry.ReachCreate,
+	Idempotent: true,
+	Refusals:   []refusal.Code{refusal.NotFound, refusal.Conflict, refusal.Unsupported, refusal.Ambiguous, refusal.BadInput},
 })
 
 // TaskStatusIn are the arguments of task_status.
@@ -291,4 +312,38 @@ var TaskDiff = registry.Define[TaskDiffIn, TaskDiffOut](registry.Verb{
 	Idempotent: true,
 	Refusals:   []refusal.Code{refusal.NotFound, refusal.Ambiguous},
 	CLI:        registry.Command{Path: "diff", Example: "diff fix-login"},
+})
+
+// TaskCommitsIn are the arguments of task_commits.
+type TaskCommitsIn struct {
+	Task string `json:"task" min:"1" jsonschema:"task: name, project/name, unique prefix, or id" cli:"arg"`
+}
+
+// Target implements registry.Targeted.
+func (in TaskCommitsIn) Target() registry.Target { return registry.Target{Task: in.Task} }
+
+// Commit is one commit on a task's branch.
+type Commit struct {
+	ID      string `json:"id" jsonschema:"full object id" cli:"col"`
+	When    string `json:"when" jsonschema:"when it was written (RFC 3339)" cli:"col"`
+	Author  string `json:"author" jsonschema:"who wrote it, as the commit says" cli:"col"`
+	Subject string `json:"subject" jsonschema:"first line of its message" cli:"col"`
+}
+
+// TaskCommitsOut is the result of task_commits.
+type TaskCommitsOut struct {
+	Commits []Commit `json:"commits" jsonschema:"commits on the task's branch since it was created, newest first, at most 500"`
+}
+
+var TaskCommits = registry.Define[TaskCommitsIn, TaskCommitsOut](registry.Verb{
+	Name:       "task_commits",
+	Summary:    "list the commits of a task",
+	Doc:        "Lists the commits on a task's branch since it was created, newest first.",
+	Class:      registry.Read,
+	Scope:      registry.Full,
+	Audience:   registry.ForCLI,
+	Reach:      registry.ReachContent,
+	Idempotent: true,
+	Refusals:   []refusal.Code{refusal.NotFound, refusal.Ambiguous},
+	CLI:        registry.Command{Path: "commits", Example: "commits fix-login"},
 })

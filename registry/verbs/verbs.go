@@ -23,10 +23,11 @@ import "termic/registry"
 // All returns every verb in registry order, which is the order of help, of tools/list and of the documents.
 func All() []*registry.Verb {
 	return []*registry.Verb{
-		TaskNew.Verb(), TaskSend.Verb(), TaskWait.Verb(), TaskStatus.Verb(), TaskLog.Verb(), TaskDiff.Verb(),
-		TaskTab.Verb(), TaskTabClose.Verb(), TaskAgents.Verb(),
-		TaskList.Verb(), TaskAttach.Verb(), TaskRename.Verb(), TaskArchive.Verb(), TaskRestore.Verb(), TaskOpen.Verb(),
+		TaskNew.Verb(), TaskSend.Verb(), TaskWait.Verb(), TaskStatus.Verb(), TaskResult.Verb(), TaskLog.Verb(), TaskDiff.Verb(), TaskCommits.Verb(),
+		TaskTab.Verb(), TaskTabClose.Verb(), TaskBroadcast.Verb(), TaskAgents.Verb(), Prompts.Verb(),
+		TaskList.Verb(), TaskAttach.Verb(), TaskRename.Verb(), TaskArchive.Verb(), TaskRestore.Verb(), TaskApply.Verb(), TaskOpen.Verb(),
 		CageEdit.Verb(), TabOutside.Verb(),
+		QueueList.Verb(), QueueEdit.Verb(), QueueCancel.Verb(),
 		ProjectAdd.Verb(), ProjectList.Verb(), ProjectSettings.Verb(), ProjectRemove.Verb(),
 		AgentAdd.Verb(), AgentRemove.Verb(),
 		SettingsGet.Verb(), SettingsSet.Verb(), SettingsList.Verb(),
@@ -34,7 +35,7 @@ func All() []*registry.Verb {
 		TaskBudget.Verb(), GrantList.Verb(), GrantRevoke.Verb(), ControlStop.Verb(), AuditTail.Verb(), AuditVerify.Verb(),
 		HoldList.Verb(), HoldAnswer.Verb(), HoldPolicy.Verb(), HoldForget.Verb(),
 		Doctor.Verb(),
-		WindowWatch.Verb(),
+		WindowWatch.Verb(), TaskPreview.Verb(),
 	}
 }
 

@@ -32,13 +32,14 @@ type Called struct {
 
 // WindowWatchOut is the result of window_watch.
 type WindowWatchOut struct {
-	Ticket   string    `json:"ticket" jsonschema:"opens the stream of changes once, within ten seconds"`
-	Version  string    `json:"version" jsonschema:"of the app"`
-	DataDir  string    `json:"data_dir" jsonschema:"directory of all data"`
-	Projects []Project `json:"projects" jsonschema:"every project, by name"`
-	Tasks    []Task    `json:"tasks" jsonschema:"every live task, oldest first"`
-	Endpoint Endpoint  `json:"endpoint" jsonschema:"the MCP endpoint"`
-	Calls    []Called  `json:"calls" jsonschema:"the newest calls, oldest first"`
+	Ticket   string     `json:"ticket" jsonschema:"opens the stream of changes once, within ten seconds"`
+	Version  string     `json:"version" jsonschema:"of the app"`
+	DataDir  string     `json:"data_dir" jsonschema:"directory of all data"`
+	Projects []Project  `json:"projects" jsonschema:"every project, by name"`
+	Tasks    []Task     `json:"tasks" jsonschema:"every live task, oldest first"`
+	Endpoint Endpoint   `json:"endpoint" jsonschema:"the MCP endpoint"`
+	Calls    []Called   `json:"calls" jsonschema:"the newest calls, oldest first"`
+	Held     []HeldCall `json:"held" jsonschema:"the calls that wait for the person, the oldest first"`
 }
 
 var WindowWatch = registry.Define[None, WindowWatchOut](registry.Verb{

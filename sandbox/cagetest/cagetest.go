@@ -140,6 +140,7 @@ func (m *Machine) Profile(t testing.TB, mode capability.Mode, set capability.Set
 func (m *Machine) Plan(t testing.TB, mode capability.Mode, set capability.Set) linuxcage.Plan {
 	t.Helper()
 	plan, err := linuxcage.Build(m.Profile(t, mode, set))
+	plan.Watch = mode == capability.Enforce // as the app has it
 	if err != nil {
 		t.Fatal(err)
 	}

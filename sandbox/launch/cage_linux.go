@@ -7,11 +7,13 @@ import (
 	"net"
 	"os"
 	"sync"
+	"sync/atomic"
 	"syscall"
 
 	"golang.org/x/sys/unix"
 
 	"termic/sandbox/stage"
+	"termic/sandbox/watch"
 )
 
 // Cage is a running cage.
@@ -22,6 +24,8 @@ type Cage struct {
 	MCP, Proxy net.Listener
 	Report     stage.Report
 
+	watched *os.File // tells of connections; nil when the plan does not watch
+	tell    atomic.Pointer[func(watch.Notice)]
 	control *net.UnixConn
 	process *os.Process // process 1 of the cage
 	stderr  *os.File
@@ -36,6 +40,7 @@ type Cage struct {
 
 type answer struct {
 	process *Process
+	conn    net.Conn // of a Connect
 	err     error
 }
 
@@ -66,6 +71,9 @@ func (p *Process) Signal(sig syscall.Signal) error {
 
 // run starts to listen to the stage.
 func (c *Cage) run() {
+	if c.watched != nil {
+		go c.watch()
+	}
 	read := make(chan struct{})
 	go func() {
 		defer close(read)
@@ -90,6 +98,8 @@ func (c *Cage) listen() {
 		switch {
 		case event.Spawned != nil:
 			c.spawned(*event.Spawned, files)
+		case event.Connected != nil:
+			c.connected(*event.Connected, files)
 		case event.Exited != nil:
 			closeFiles(files)
 			c.exited(*event.Exited)
@@ -245,4 +255,21 @@ func (c *Cage) send(request stage.Request, files ...*os.File) error {
 		return fmt.Errorf("talk to cage: %w", err)
 	}
 	return nil
+}
+
+// Connections has tell called of each connection that the cage's processes ask the kernel for from now on. It must not
+// wait for them: they go on only after it.
+func (c *Cage) Connections(tell func(watch.Notice)) { c.tell.Store(&tell) }
+
+// watch lets the cage's connections go on, and tells of them, until its last process has ended. When it cannot, nobody in
+// the cage could connect any more, and nothing would say why: the cage is ended.
+func (c *Cage) watch() {
+	err := watch.Serve(c.watched, func(n watch.Notice) {
+		if tell := c.tell.Load(); tell != nil {
+			(*tell)(n)
+		}
+	})
+	if err != nil {
+		_ = c.process.Kill()
+	}
 }

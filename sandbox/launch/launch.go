@@ -34,7 +34,7 @@ func (s Support) Check(mode capability.Mode) error {
 	lack := Lack{What: "cages on this machine were not tried", Remedy: "report this as a defect of termic"}
 	switch {
 	case mode == capability.Monitor:
-		lack = Lack{What: "watching a task without a cage is not built", Remedy: "choose off, enforce-fs or enforce"}
+		lack = Lack{What: "this system cannot report the calls of programs (Linux 5.12 with system-call filters can)", Remedy: "choose off, enforce-fs or enforce"}
 	case !mode.Caged():
 		lack = Lack{What: fmt.Sprintf("mode %s has no cage", mode), Remedy: "choose enforce or enforce-fs"}
 	}
@@ -90,6 +90,9 @@ func (e *SocketError) Error() string {
 
 // ErrEnded is the end of a cage: it was killed, or its process 1 ended.
 var ErrEnded = errors.New("the cage has ended")
+
+// ErrOwnPort is a port of a cage behind which the app itself is: its control plane, its proxy.
+var ErrOwnPort = errors.New("the port is the app's own inside the cage")
 
 // Command is what to run in a cage.
 type Command struct {

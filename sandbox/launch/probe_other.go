@@ -6,20 +6,31 @@ import (
 	"context"
 	"net"
 	"os"
+	"runtime"
 	"syscall"
 
 	"termic/sandbox/capability"
 	"termic/sandbox/linuxcage"
 	"termic/sandbox/stage"
+	"termic/sandbox/watch"
 )
 
 // Probe says that this system has no cages yet.
 func Probe(_ context.Context, _ string) Support {
 	s := Support{modes: map[capability.Mode]error{}}
 	for _, mode := range []capability.Mode{capability.EnforceFS, capability.Enforce} {
-		s.modes[mode] = &UnsupportedError{Mode: mode, Lack: Lack{What: "termic makes cages on Linux only", Remedy: "choose off"}}
+		s.modes[mode] = &UnsupportedError{Mode: mode, Lack: lackHere()}
 	}
 	return s
+}
+
+// lackHere says why there is none. On macOS the policy of a cage is made and judged (package seatbelt); a cage that was
+// never seen to hold is not started.
+func lackHere() Lack {
+	if runtime.GOOS == "darwin" {
+		return Lack{What: "on macOS a cage is a policy that was judged by evaluation and never tried on a Mac, so none is started", Remedy: "choose off; build/mac-probes.sh tries the policies on a Mac"}
+	}
+	return Lack{What: "termic makes cages on Linux only", Remedy: "choose off"}
 }
 
 // Cage is a running cage. There is none on this system, but code that uses one compiles.
@@ -41,6 +52,12 @@ func Start(_ context.Context, support Support, plan linuxcage.Plan) (*Cage, erro
 
 // Spawn returns ErrEnded.
 func (c *Cage) Spawn(context.Context, Command, ...*os.File) (*Process, error) { return nil, ErrEnded }
+
+// Connect returns ErrEnded.
+func (c *Cage) Connect(context.Context, uint16) (net.Conn, error) { return nil, ErrEnded }
+
+// Connections tells of none.
+func (c *Cage) Connections(func(watch.Notice)) {}
 
 // Kill does nothing.
 func (c *Cage) Kill() error { return nil }

@@ -207,8 +207,12 @@ func (s *starter) complete(report *stage.Report) error {
 	if report.Absent != len(s.plan.Attest.Absent) {
 		return fmt.Errorf("the cage tried %d of %d paths that must not open", report.Absent, len(s.plan.Attest.Absent))
 	}
-	if len(s.files) != len(s.plan.Ports) {
-		return fmt.Errorf("the cage has %d of %d listening sockets", len(s.files), len(s.plan.Ports))
+	want := len(s.plan.Ports)
+	if s.plan.Watch {
+		want++
+	}
+	if len(s.files) != want {
+		return fmt.Errorf("the cage has %d of %d listening sockets", len(s.files), want)
 	}
 	return nil
 }
@@ -233,6 +237,11 @@ func (s *starter) cage(report *stage.Report) (*Cage, error) {
 		default:
 			return nil, fmt.Errorf("listening socket for port %d: nobody serves it", port)
 		}
+	}
+	if s.plan.Watch {
+		last := len(s.files) - 1
+		c.watched = s.files[last]
+		s.files = s.files[:last]
 	}
 	closeFiles(s.files) // FileListener has copies
 	s.files = nil

@@ -14,7 +14,7 @@ import (
 )
 
 // Version is that of the Plan's form. The stage refuses any other: it would overlook what it does not know.
-const Version = 1
+const Version = 2
 
 // Plan is a cage on Linux.
 type Plan struct {
@@ -22,8 +22,10 @@ type Plan struct {
 	Mode    capability.Mode `json:"mode"`
 	Mounts  []Mount         `json:"mounts"` // parents first
 	// Ports of 127.0.0.1 in the cage on which the stage opens sockets and hands them out, in this order.
-	Ports  []uint16 `json:"ports"`
-	Attest Attest   `json:"attest"`
+	Ports []uint16 `json:"ports"`
+	// Watch is whether connect(2) is told of to the app, which lets it go on: the cage is neither wider nor narrower by it.
+	Watch  bool   `json:"watch,omitempty"`
+	Attest Attest `json:"attest"`
 }
 
 // Mount is one path of the cage's root, which is empty at first.

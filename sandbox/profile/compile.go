@@ -69,6 +69,7 @@ type compiler struct {
 	rules    map[string]Rule // by path
 	secrets  []string        // the built-in ones; resolved
 	denied   []string        // these, the data directory and what the caller hides; resolved
+	data     string          // the data directory; resolved
 	shut     []string        // what of /etc only root may read, when the cage is root's
 	executed []string        // what must not be written, outside the checkout; resolved
 	owned    []string        // paths in the cage at which the app put something
@@ -106,6 +107,9 @@ func (c *compiler) places() (err error) {
 	}
 	ours, err := c.resolved(append([]string{c.dirs.Data}, c.dirs.Hidden...))
 	if err != nil {
+		return err
+	}
+	if c.data, _, err = resolve(c.disk, c.dirs.Data); err != nil {
 		return err
 	}
 	c.denied = slices.Compact(slices.Sorted(slices.Values(slices.Concat(c.secrets, ours))))
@@ -165,7 +169,7 @@ func (c *compiler) own() error {
 		if o.Write {
 			access = Writable
 		}
-		if err := c.add(Rule{Path: target, Source: source, Access: access, Why: o.Why}); err != nil {
+		if err := c.add(Rule{Path: target, Source: source, Access: access, Own: true, Why: o.Why}); err != nil {
 			return err
 		}
 		c.owned = append(c.owned, target)
@@ -174,7 +178,8 @@ func (c *compiler) own() error {
 }
 
 // shown returns a denied path that binding source would show. What lies inside the data directory or inside what
-// the caller hides is the app's to give; what lies inside a secret is not, but for programs that agents keep there.
+// the caller hides is the app's to give, also where that is inside a secret, as on macOS; what else lies inside a secret is not, but for
+// programs that agents keep there.
 func (c *compiler) shown(source string) string {
 	for _, denied := range c.denied {
 		if at(source, denied) {
@@ -182,6 +187,9 @@ func (c *compiler) shown(source string) string {
 		}
 	}
 	for _, secret := range c.secrets {
+		if at(secret, c.data) && at(c.data, source) {
+			continue
+		}
 		if at(secret, source) && !slices.ContainsFunc(below(c.profile.Home, programs), func(p string) bool { return at(p, source) }) {
 			return secret
 		}

@@ -34,6 +34,7 @@ type Rule struct {
 	Source string `json:"source,omitempty"` // on the host, for ReadOnly and Writable
 	Target string `json:"target,omitempty"` // of a Link, as readlink returns it
 	File   bool   `json:"file,omitempty"`   // not a directory
+	Own    bool   `json:"own,omitempty"`    // the app's choice, so it may lie inside what is denied to everyone else
 	Why    string `json:"why"`
 }
 

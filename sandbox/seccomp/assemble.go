@@ -37,13 +37,29 @@ const maxProgram = 4096
 // than Newest (x32 among them) are answered with ENOSYS. Rules for calls that the machine lacks are left out; a rule
 // for a call that is not in the table at all, or one that could not be encoded, is an error.
 func Assemble(rules []Rule, arch Arch) ([]Instruction, error) {
+	return assemble(rules, arch, noSys)
+}
+
+// Watch returns a filter that only ever notifies: what no rule names is allowed, calls of other machines and new ones too.
+// Over a cage's filter it opens nothing, since the kernel takes the strictest answer of all filters, and both errors and
+// kills are stricter than a notification.
+func Watch(rules []Rule, arch Arch) ([]Instruction, error) {
+	for _, rule := range rules {
+		if rule.Do != Notify || len(rule.When) > 0 {
+			return nil, fmt.Errorf("rule for %s: a filter that watches decides nothing", rule.Call)
+		}
+	}
+	return assemble(rules, arch, Allow)
+}
+
+func assemble(rules []Rule, arch Arch, foreign Action) ([]Instruction, error) {
 	prog := []Instruction{
 		{Code: loadWord, K: offArch},
 		{Code: jumpEq, K: uint32(arch), Jt: 1},
-		{Code: answer, K: uint32(noSys)},
+		{Code: answer, K: uint32(foreign)},
 		{Code: loadWord, K: offNumber},
 		{Code: jumpAbove, K: Newest, Jf: 1},
-		{Code: answer, K: uint32(noSys)},
+		{Code: answer, K: uint32(foreign)},
 	}
 	calls, byCall := grouped(rules)
 	for _, call := range calls {

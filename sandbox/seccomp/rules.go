@@ -15,11 +15,13 @@ import "slices"
 // Action kills the thread.
 type Action uint32
 
-// The actions that a cage's filter uses. Refuse makes the others.
+// The actions that filters use. Refuse makes the others.
 const (
 	Kill  Action = 0x00000000 // SECCOMP_RET_KILL_THREAD
 	Allow Action = 0x7fff0000 // SECCOMP_RET_ALLOW
-	errno Action = 0x00050000 // SECCOMP_RET_ERRNO
+	// Notify asks whoever holds the filter's listener; see Watch.
+	Notify Action = 0x7fc00000 // SECCOMP_RET_USER_NOTIF
+	errno  Action = 0x00050000 // SECCOMP_RET_ERRNO
 )
 
 // Errno is an error number of Linux (asm-generic/errno.h), whatever system this runs on.

@@ -28,10 +28,17 @@ const MaxMessage = 192 << 10
 
 // Request is what the app asks; exactly one field is set. The first is Start, the second Go.
 type Request struct {
-	Start  *Start  `json:"start,omitempty"`
-	Go     bool    `json:"go,omitempty"` // the report was read and found complete
-	Spawn  *Spawn  `json:"spawn,omitempty"`
-	Signal *Signal `json:"signal,omitempty"`
+	Start   *Start   `json:"start,omitempty"`
+	Go      bool     `json:"go,omitempty"` // the report was read and found complete
+	Spawn   *Spawn   `json:"spawn,omitempty"`
+	Signal  *Signal  `json:"signal,omitempty"`
+	Connect *Connect `json:"connect,omitempty"`
+}
+
+// Connect connects to a port of the cage's own loopback. The socket comes back with Connected.
+type Connect struct {
+	ID   uint64 `json:"id"` // the app's, of the same numbers as those of Spawn
+	Port uint16 `json:"port"`
 }
 
 // Start is the cage to make.
@@ -63,11 +70,12 @@ type Signal struct {
 // Event is what process 1 tells; exactly one field is set. Before or between its first ones comes the message that
 // Cloned reads.
 type Event struct {
-	PID     int      `json:"-"` // of process 1 of the cage, outside it; see Cloned
-	Failure *Failure `json:"failure,omitempty"`
-	Sealed  *Report  `json:"sealed,omitempty"` // carries the listening sockets, in the plan's order
-	Spawned *Spawned `json:"spawned,omitempty"`
-	Exited  *Exited  `json:"exited,omitempty"`
+	PID       int        `json:"-"` // of process 1 of the cage, outside it; see Cloned
+	Failure   *Failure   `json:"failure,omitempty"`
+	Sealed    *Report    `json:"sealed,omitempty"` // carries the listening sockets, in the plan's order, and then what tells of connections
+	Spawned   *Spawned   `json:"spawned,omitempty"`
+	Exited    *Exited    `json:"exited,omitempty"`
+	Connected *Connected `json:"connected,omitempty"`
 }
 
 // Cloned reads the one message that is no JSON: that of the program's entry, which has cloned itself and ends. It
@@ -159,4 +167,11 @@ type Exited struct {
 	ID     uint64 `json:"id"`
 	Code   int    `json:"code"`             // -1 when a signal ended it
 	Signal int    `json:"signal,omitempty"` // its number
+}
+
+// Connected answers a Connect, with the socket. Error is set when there is none.
+type Connected struct {
+	ID    uint64        `json:"id"`
+	Error string        `json:"error,omitempty"`
+	Errno syscall.Errno `json:"errno,omitempty"`
 }

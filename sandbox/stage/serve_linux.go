@@ -22,10 +22,13 @@ type cage struct {
 	started map[int]uint64 // by process id, until it has ended: the app's id
 	leaders map[uint64]int // by the app's id: the session that was started
 	more    *sync.Cond     // a process was started
+
+	ownNetwork bool          // what is at 127.0.0.1 is the cage's
+	connects   chan struct{} // holds one of each connection that is being made
 }
 
 func newCage() *cage {
-	c := &cage{started: map[int]uint64{}, leaders: map[uint64]int{}}
+	c := &cage{started: map[int]uint64{}, leaders: map[uint64]int{}, connects: make(chan struct{}, maxConnects)}
 	c.more = sync.NewCond(&c.mu)
 	return c
 }
@@ -58,6 +61,8 @@ func (c *cage) handle(request Request, files []int) error {
 	case request.Signal != nil:
 		c.signal(*request.Signal)
 		return nil
+	case request.Connect != nil:
+		return c.connect(*request.Connect)
 	}
 	return step(StepPlan, errors.New("a request that asks for nothing"))
 }

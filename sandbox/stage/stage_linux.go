@@ -7,6 +7,8 @@ import (
 	"runtime"
 
 	"golang.org/x/sys/unix"
+
+	"termic/sandbox/watch"
 )
 
 // Main is the program. args are its arguments without its name: the mode of the cage. It returns the exit status. The
@@ -30,24 +32,20 @@ func Main(args []string) int {
 }
 
 func insideMain(mode string) int {
-	err := setUp(mode)
+	start, err := prepare(mode)
 	if err == nil {
-		return newCage().serve()
+		err = build(start)
+	}
+	if err == nil {
+		c := newCage()
+		c.ownNetwork = start.Plan.Attest.Network
+		return c.serve()
 	}
 	if errors.Is(err, errAppGone) {
 		return ExitRefused
 	}
 	tell(Event{Failure: failure(err)})
 	return ExitRefused
-}
-
-// setUp makes the cage, from the plan to the app's agreement.
-func setUp(mode string) error {
-	start, err := prepare(mode)
-	if err != nil {
-		return err
-	}
-	return build(start)
 }
 
 // prepare closes what the app may have left open, hides the process from those it will start, and reads the plan.
@@ -105,6 +103,13 @@ func build(start *Start) error {
 	}
 	report.Caches = r.caches
 	before.close()
+	if plan.Watch { // of this thread and what is started from it; after the proofs, which connect
+		listener, err := watch.Install("connect")
+		if err != nil {
+			return step(StepSeccomp, fmt.Errorf("watch connections: %w", err))
+		}
+		listeners = append(listeners, listener)
+	}
 	if err := ignoreSignals(); err != nil {
 		return step(StepPrivilege, err)
 	}

@@ -1,6 +1,6 @@
 // Everything that the page shows, and what changes of it: window_watch answers with the whole and with a ticket for
 // the changes. A feed that ends, or that skips a number, begins again with the whole.
-import type { Called, Endpoint, Project, Task, WindowWatchOut } from "../gen/verbs";
+import type { Called, Endpoint, HeldCall, Project, Task, WindowWatchOut } from "../gen/verbs";
 import { Lines } from "./lines";
 import { app, stream } from "./transport";
 
@@ -13,6 +13,8 @@ export interface Change {
   gone?: string[];
   endpoint?: Endpoint;
   calls?: Called[];
+  /** Every call that waits for the person, when that has changed. */
+  held?: HeldCall[];
   /** Id of the task to show, or "" to show only the window. */
   show?: string;
   /** How many agents work while the person wants to quit. */

@@ -4,7 +4,7 @@
 export const version = 1;
 
 export interface TaskNewIn {
-  /** name of the task: letters, digits, dot, underscore, hyphen */
+  /** name of the task: letters, digits, dot, underscore, hyphen; from a caged agent 1 to 40 of a-z, 0-9 and hyphen */
   name: string;
   /** project to work in (name, unique prefix or id); may be left out by a task's own agent, and where there is only one */
   project?: string;
@@ -12,9 +12,9 @@ export interface TaskNewIn {
   base?: string;
   /** agent to start; default: the setting agents.default */
   agent?: string;
-  /** mode of the cage; default: as the project's settings say, else off */
+  /** mode of the cage; default: from a caged agent its own, else as the project's settings say, else off */
   cage?: "off" | "monitor" | "enforce-fs" | "enforce";
-  /** let a caged agent use the control plane; default: as the project's settings say, else not */
+  /** let a caged agent use the control plane; default: from a caged agent as it may itself, else as the project's settings say, else not */
   mcp?: boolean;
   /** projects that its agent may create tasks in, besides its own */
   projects?: string[];
@@ -28,10 +28,14 @@ export interface TaskNewIn {
   env?: string[];
   /** first prompt for the agent, delivered when it is ready */
   prompt?: string;
+  /** saved prompt to begin with, above the prompt if there is one (see prompts) */
+  promptId?: string;
   /** start the agent with its own permission questions off although no cage holds it; only the person may. In a cage they are off anyway */
   bypass?: boolean;
   /** work in the project's own checkout; only the person may */
   live?: boolean;
+  /** the word that a refusal gave: you have seen what a base from another task's cage brings */
+  confirm?: string;
   /** repeating the call with the same key and arguments within ten minutes returns the first outcome */
   key?: string;
 }
@@ -100,6 +104,8 @@ export interface Task {
   state: "none" | "starting" | "working" | "waiting" | "done" | "idle" | "exited" | "unknown";
   /** what the state is known by; title, screen and quiet are guesses */
   signal: "none" | "hook" | "osc" | "process" | "title" | "screen" | "quiet";
+  /** holds work that a cage may have written and that has not landed: landing it shows first what in it programs obey */
+  from_cage?: boolean;
   /** what is wrong with the task or its git, in words */
   trouble?: string;
   /** id of the task whose agent created it */
@@ -113,17 +119,21 @@ export interface Task {
 export interface TaskNewOut {
   /** the new task */
   task: Task;
-  /** what became of the prompt: none given, queued until the agent is ready, or handed over at its start */
-  delivery: "none" | "queued" | "delivered";
+  /** what became of the prompt: none given, queued until the agent is ready, or submitted with its start */
+  delivery: "none" | "queued" | "submitted";
 }
 
 export interface TaskSendIn {
   /** task: name, project/name, unique prefix, or id */
   task: string;
   /** text to hand to the agent as one prompt; control characters but tab and newline are dropped */
-  text: string;
+  text?: string;
   /** tab: name or id; default: the task's first agent tab, or its first tab */
   tab?: string;
+  /** saved prompt to send, above the text if there is one (see prompts) */
+  promptId?: string;
+  /** how often to send it, each time once the agent has settled; default once */
+  repeat?: number;
   /** repeating the call with the same key and arguments within ten minutes returns the first outcome */
   key?: string;
 }
@@ -133,8 +143,14 @@ export interface TaskSendOut {
   task: string;
   /** id of the tab */
   tab: string;
-  /** delivered: submitted at the agent's prompt; queued: the agent is busy and gets it when it is ready */
-  delivery: "delivered" | "queued";
+  /** id of the text, for task_wait and the queue */
+  text: string;
+  /** submitted: the agent was seen to take it; queued: it waits, and is delivered when the agent is ready; unconfirmed: Enter was pressed and no sign came that it was taken; do not send it again, look */
+  delivery: "submitted" | "queued" | "unconfirmed";
+  /** why it waits: the agent starts, works, asks something, is not understood; the person types, has left a draft in its box; its box is not on its screen; other texts come first */
+  why?: "starting" | "working" | "question" | "unknown" | "typing" | "draft" | "box" | "behind";
+  /** sign by which it was seen to be taken: report (the agent's own of this text), or a signal of work with an empty box */
+  by?: string;
 }
 
 export interface TaskWaitIn {
@@ -142,8 +158,29 @@ export interface TaskWaitIn {
   task: string;
   /** tab: name or id; default: the task's first agent tab, or its first tab */
   tab?: string;
-  /** how long to wait at most, in milliseconds; default 60000; call again when the outcome is timed_out */
+  /** id of a text that task_send returned: the outcome is that text's, whatever was sent after it */
+  text?: string;
+  /** further tabs to wait for, as TASK or TASK:TAB */
+  also?: string[];
+  /** with several tabs, whether one or each of them has to settle; default all */
+  until?: "any" | "all";
+  /** how long to wait at most, in milliseconds; default 60000; call again when the outcome is timeout */
   timeoutMs?: number;
+}
+
+export interface Waited {
+  /** the tab as it was named, or its id */
+  target: string;
+  /** as for one tab; refused: the caller may not wait for it */
+  outcome: "done" | "idle" | "needs_input" | "exited" | "not_delivered" | "timeout" | "refused";
+  /** what the agent is doing now */
+  state?: string;
+  /** what that is known by */
+  signal?: string;
+  /** the signal is a guess, not a report */
+  guess?: boolean;
+  /** why it was not delivered, or the refusal */
+  why?: string;
 }
 
 export interface TaskWaitOut {
@@ -151,14 +188,18 @@ export interface TaskWaitOut {
   task: string;
   /** id of the tab */
   tab: string;
-  /** done: settled after the last text; idle: settled and never given one; needs_input: waits for a person; exited; timed_out: still working */
-  outcome: "done" | "idle" | "needs_input" | "exited" | "timed_out";
+  /** done: settled after the last text; idle: settled and never given one; needs_input: waits for a person; exited; not_delivered: the text did not arrive; timeout: still working */
+  outcome: "done" | "idle" | "needs_input" | "exited" | "not_delivered" | "timeout";
   /** what the agent is doing now */
   state: "starting" | "working" | "waiting" | "done" | "idle" | "exited" | "unknown";
   /** what that is known by */
   signal: "none" | "hook" | "osc" | "process" | "title" | "screen" | "quiet";
   /** the signal is a guess, not a report */
   guess: boolean;
+  /** why the text was not delivered */
+  why?: string;
+  /** with several tabs, how each wait ended; the outcome is then that of the first to settle (any) or of the one that is worst (all) */
+  each?: Waited[];
 }
 
 export interface TaskStatusIn {
@@ -206,6 +247,26 @@ export interface TaskStatusOut {
   notes?: string[];
   /** what the caller may do; only when a task asks about itself */
   grant?: Grant;
+}
+
+export interface TaskResultIn {
+  /** task: name, project/name, unique prefix, or id */
+  task: string;
+  /** tab: name or id; default: the task's first agent tab, or its first tab */
+  tab?: string;
+  /** how much of the message at most, in bytes; default 65536 */
+  bytes?: number;
+}
+
+export interface TaskResultOut {
+  /** id of the tab */
+  tab: string;
+  /** the agent's own id of its session */
+  session: string;
+  /** the agent's last message, as it wrote it */
+  text: string;
+  /** the message goes on */
+  truncated: boolean;
 }
 
 export interface TaskLogIn {
@@ -263,6 +324,27 @@ export interface TaskDiffOut {
   truncated: boolean;
 }
 
+export interface TaskCommitsIn {
+  /** task: name, project/name, unique prefix, or id */
+  task: string;
+}
+
+export interface Commit {
+  /** full object id */
+  id: string;
+  /** when it was written (RFC 3339) */
+  when: string;
+  /** who wrote it, as the commit says */
+  author: string;
+  /** first line of its message */
+  subject: string;
+}
+
+export interface TaskCommitsOut {
+  /** commits on the task's branch since it was created, newest first, at most 500 */
+  commits: Commit[];
+}
+
 export interface TaskTabIn {
   /** task: name, project/name, unique prefix, or id */
   task: string;
@@ -270,6 +352,12 @@ export interface TaskTabIn {
   agent?: string;
   /** name of the tab; default: the agent's id, numbered if taken */
   name?: string;
+  /** begin a new conversation; else a tab of a name that was used before goes on with the agent's, where the agent can */
+  fresh?: boolean;
+  /** first prompt for the agent, delivered when it is ready */
+  prompt?: string;
+  /** saved prompt to begin with, above the prompt if there is one (see prompts) */
+  promptId?: string;
 }
 
 export interface TabOut {
@@ -285,6 +373,41 @@ export interface TaskTabCloseIn {
 }
 
 export type None = Record<string, never>;
+
+export interface TaskBroadcastIn {
+  /** the tabs to send to, as TASK or TASK:TAB */
+  targets: string[];
+  /** text to hand to each agent as one prompt */
+  text?: string;
+  /** saved prompt to send, above the text if there is one (see prompts) */
+  promptId?: string;
+  /** repeating the call with the same key and arguments within ten minutes returns the first outcome */
+  key?: string;
+}
+
+export interface Broadcast {
+  /** the tab as it was named */
+  target: string;
+  /** id of the task */
+  task?: string;
+  /** id of the tab */
+  tab?: string;
+  /** id of the text there, for task_wait and the queue */
+  text?: string;
+  /** as task_send says; refused: nothing was sent there */
+  delivery: "submitted" | "queued" | "unconfirmed" | "refused";
+  /** why it waits, or the refusal */
+  why?: string;
+  /** code of the refusal */
+  code?: string;
+}
+
+export interface TaskBroadcastOut {
+  /** targets that were not refused */
+  sent: number;
+  /** what became of the text at each target, in the order given */
+  results: Broadcast[];
+}
 
 export interface Agent {
   /** id to give to task_new and task_tab */
@@ -304,6 +427,33 @@ export interface TaskAgentsOut {
   agents: Agent[];
   /** the one that task_new starts unless told otherwise */
   default: string;
+}
+
+export interface PromptsIn {
+  /** show the text of this one */
+  id?: string;
+}
+
+export interface Prompt {
+  /** id to give as promptId */
+  id: string;
+  /** name for people */
+  name: string;
+  /** what it is for */
+  description?: string;
+  /** agents in cages may use it */
+  agents: boolean;
+  /** comes with termic */
+  builtin: boolean;
+}
+
+export interface PromptsOut {
+  /** the prompts that there are, or the one that was asked for */
+  prompts: Prompt[];
+  /** the text of the one that was asked for */
+  text?: string;
+  /** files that are no prompts, and why */
+  faults?: string[];
 }
 
 export interface TaskListIn {
@@ -367,6 +517,55 @@ export interface TaskRestoreIn {
   task: string;
 }
 
+export interface TaskApplyIn {
+  /** task: name, project/name, unique prefix, or id */
+  task: string;
+  /** changes: uncommitted changes of the project's checkout (default); merge: a merge commit on its branch; branch: a new branch */
+  as?: "changes" | "merge" | "branch";
+  /** name of the new branch; default: the task's name */
+  branch?: string;
+  /** message of commits that are made; default: one that names the task */
+  message?: string;
+  /** change nothing: say what would land */
+  preview?: boolean;
+  /** the word that a refusal or a preview gave: you have seen the files that it named */
+  confirm?: string;
+  /** take the task's last landing back, whole */
+  undo?: boolean;
+}
+
+export interface ObeyedFile {
+  /** path in the checkout */
+  path: string;
+  /** runs: editors, git, shells or agents run it or what it says; instructs: agents read it as an instruction; submodule: git looks into that directory as a repository */
+  why: "runs" | "instructs" | "submodule";
+  /** what became of it */
+  kind: "added" | "modified" | "deleted";
+}
+
+export interface TaskApplyOut {
+  /** conflicts: it landed, and files with conflict markers are left to be resolved */
+  outcome: "landed" | "conflicts" | "preview" | "undone";
+  /** how it landed */
+  as: "changes" | "merge" | "branch";
+  /** how many files change */
+  files: number;
+  /** the first thousand of them */
+  paths: string[];
+  /** files with conflicts */
+  conflicts: string[];
+  /** the merge commit, or the commit of the new branch */
+  commit?: string;
+  /** the new branch */
+  branch?: string;
+  /** nested repositories, sockets and the like, which do not land */
+  left_out?: string[];
+  /** changed files that programs obey although nobody tells them to; listed for work from a cage */
+  obeyed: ObeyedFile[];
+  /** the word that confirms them */
+  confirm?: string;
+}
+
 export interface TaskOpenIn {
   /** task: name, project/name, unique prefix, or id; leave it out to bring only the window to the front */
   task?: string;
@@ -391,6 +590,8 @@ export interface CageEditIn {
   env?: string[];
   /** hosts, paths, variables or project ids to take away, as the task shows them; all takes away everything */
   drop?: string[];
+  /** show what it would end and what the task could touch then, and change nothing */
+  dry_run?: boolean;
   /** yes: end what runs in the task and start its tabs again in the changed cage */
   confirm?: boolean;
 }
@@ -398,8 +599,10 @@ export interface CageEditIn {
 export interface CageEditOut {
   /** the task */
   task: Task;
-  /** what the task can touch on this machine now, in words */
+  /** what the task can touch on this machine now, in words; with dry_run what it could touch then */
   can: string[];
+  /** what the change would end, in words; with dry_run only */
+  ends?: string;
   /** tabs that were ended and started again */
   restarted: string[];
   /** names of the tasks that it made, or that those made, and that were narrowed with it, since they could do more */
@@ -435,6 +638,83 @@ export interface TabOutsideOut {
   files: ExecutedFile[];
   /** places that could not be looked at; there may be more such files */
   unseen: string[];
+}
+
+export interface QueueListIn {
+  /** task: name, project/name, unique prefix, or id */
+  task: string;
+  /** tab: name or id; default: the task's first agent tab, or its first tab */
+  tab?: string;
+}
+
+export interface QueuedText {
+  /** id of the text */
+  id: string;
+  /** its place in the queue, 0 the next */
+  place: number;
+  /** how often it is still to be delivered */
+  times: number;
+  /** who sent it */
+  from: string;
+  /** id of the task whose token sent it */
+  task?: string;
+  /** when it was sent (RFC 3339) */
+  at: string;
+  /** the text */
+  text: string;
+}
+
+export interface PastText {
+  /** id of the text */
+  id: string;
+  /** what became of it; dropped: its sender may no longer send it */
+  fate: "submitted" | "unconfirmed" | "failed" | "dropped" | "cancelled";
+  /** when (RFC 3339) */
+  at: string;
+  /** the sign by which it was seen to be taken, or what went wrong */
+  why?: string;
+}
+
+export interface QueueListOut {
+  /** id of the tab */
+  tab: string;
+  /** why the next text is not typed now */
+  hold?: "starting" | "working" | "question" | "unknown" | "typing" | "draft" | "box" | "behind" | "exited";
+  /** the texts that wait, the next first */
+  texts: QueuedText[];
+  /** what became of the last texts, the oldest first */
+  past: PastText[];
+}
+
+export interface QueueEditIn {
+  /** task: name, project/name, unique prefix, or id */
+  task: string;
+  /** id of the text that waits */
+  id: string;
+  /** tab: name or id; default: the task's first agent tab, or its first tab */
+  tab?: string;
+  /** new text; it is then sent by who changed it */
+  text?: string;
+  /** new place in the queue, 0 the next */
+  place?: number;
+  /** how often it is to be delivered from now on */
+  times?: number;
+}
+
+export interface QueueCancelIn {
+  /** task: name, project/name, unique prefix, or id */
+  task: string;
+  /** id of the text that waits */
+  id?: string;
+  /** tab: name or id; default: the task's first agent tab, or its first tab */
+  tab?: string;
+  /** all texts that wait in the tab */
+  all?: boolean;
+}
+
+export interface QueueCancelOut {
+  /** how many texts were taken out of the queue */
+  cancelled: number;
 }
 
 export interface ProjectAddIn {
@@ -592,6 +872,8 @@ export interface Client {
   entry: "none" | "current" | "stale" | "changed" | "missing" | "foreign" | "manual" | "unreadable";
   /** highest class of verb that it may call */
   ceiling?: string;
+  /** who is asked about a call that has to be confirmed: hold, the person in termic; elicit, whoever sits at the client, by its own program */
+  confirm?: "hold" | "elicit";
   /** when it last called since the app started (RFC 3339) */
   last_seen?: string;
   /** its configuration */
@@ -626,6 +908,8 @@ export interface ClientAddIn {
   client: string;
   /** highest class of verb that it may call; default: destructive */
   ceiling?: "read" | "write" | "destructive";
+  /** who is asked about a call that has to be confirmed: hold, the person in termic; elicit, whoever sits at the client, where its program can ask; default: hold */
+  confirm?: "hold" | "elicit";
   /** yes to what a client needs besides its entry although it changes how it talks to all MCP servers */
   all_servers?: boolean;
   /** write over an entry that somebody else wrote or changed */
@@ -848,6 +1132,8 @@ export interface HeldCall {
   id: string;
   /** since when it waits (RFC 3339) */
   since: string;
+  /** when it is refused unless somebody answers (RFC 3339) */
+  until: string;
   /** who asks: id of a task, or name of an outside client */
   holder: string;
   /** what is asked */
@@ -986,6 +1272,13 @@ export interface WindowWatchOut {
   endpoint: Endpoint;
   /** the newest calls, oldest first */
   calls: Called[];
+  /** the calls that wait for the person, the oldest first */
+  held: HeldCall[];
+}
+
+export interface TaskPreviewOut {
+  /** what the task could really touch on this machine, in words */
+  can: string[];
 }
 
 /** Every verb with what goes in and what comes out. */
@@ -998,16 +1291,24 @@ export interface Verbs {
   task_wait: { in: TaskWaitIn; out: TaskWaitOut };
   /** show a task and its tabs */
   task_status: { in: TaskStatusIn; out: TaskStatusOut };
+  /** show an agent's last message */
+  task_result: { in: TaskResultIn; out: TaskResultOut };
   /** show what a tab's terminal shows */
   task_log: { in: TaskLogIn; out: TaskLogOut };
   /** show what a task changed */
   task_diff: { in: TaskDiffIn; out: TaskDiffOut };
+  /** list the commits of a task */
+  task_commits: { in: TaskCommitsIn; out: TaskCommitsOut };
   /** open another tab in a task */
   task_tab: { in: TaskTabIn; out: TabOut };
   /** close a tab and end what runs in it */
   task_tab_close: { in: TaskTabCloseIn; out: None };
+  /** send one prompt to several agents */
+  task_broadcast: { in: TaskBroadcastIn; out: TaskBroadcastOut };
   /** list the agents that a task can run */
   task_agents: { in: None; out: TaskAgentsOut };
+  /** list saved prompts, or show one */
+  prompts: { in: PromptsIn; out: PromptsOut };
   /** list tasks */
   task_list: { in: TaskListIn; out: TaskListOut };
   /** connect this terminal to a tab */
@@ -1018,12 +1319,20 @@ export interface Verbs {
   task_archive: { in: TaskArchiveIn; out: TaskArchiveOut };
   /** bring an archived task back */
   task_restore: { in: TaskRestoreIn; out: TaskOut };
+  /** land a task's work in the project's checkout, or take that back */
+  task_apply: { in: TaskApplyIn; out: TaskApplyOut };
   /** bring the window to the front */
   task_open: { in: TaskOpenIn; out: None };
   /** change a task's cage */
   cage_edit: { in: CageEditIn; out: CageEditOut };
   /** open a tab outside a task's cage */
   tab_outside: { in: TabOutsideIn; out: TabOutsideOut };
+  /** list the texts that wait in a tab */
+  queue_list: { in: QueueListIn; out: QueueListOut };
+  /** change, move or repeat a text that waits */
+  queue_edit: { in: QueueEditIn; out: None };
+  /** take a text out of a tab's queue */
+  queue_cancel: { in: QueueCancelIn; out: QueueCancelOut };
   /** register a git repository as a project */
   project_add: { in: ProjectAddIn; out: ProjectOut };
   /** list projects */
@@ -1078,6 +1387,8 @@ export interface Verbs {
   doctor: { in: None; out: DoctorOut };
   /** show everything, and follow it */
   window_watch: { in: None; out: WindowWatchOut };
+  /** say what a new task could touch */
+  task_preview: { in: TaskNewIn; out: TaskPreviewOut };
 }
 
 export type VerbName = keyof Verbs;
@@ -1090,19 +1401,27 @@ export const verbs: { readonly [K in VerbName]: { readonly summary: string; read
   task_send: { summary: "send a prompt to a task's agent", class: "write" },
   task_wait: { summary: "wait until a task's agent has settled", class: "read" },
   task_status: { summary: "show a task and its tabs", class: "read" },
+  task_result: { summary: "show an agent's last message", class: "read" },
   task_log: { summary: "show what a tab's terminal shows", class: "read" },
   task_diff: { summary: "show what a task changed", class: "read" },
+  task_commits: { summary: "list the commits of a task", class: "read" },
   task_tab: { summary: "open another tab in a task", class: "write" },
   task_tab_close: { summary: "close a tab and end what runs in it", class: "write" },
+  task_broadcast: { summary: "send one prompt to several agents", class: "write" },
   task_agents: { summary: "list the agents that a task can run", class: "read" },
+  prompts: { summary: "list saved prompts, or show one", class: "read" },
   task_list: { summary: "list tasks", class: "read" },
   task_attach: { summary: "connect this terminal to a tab", class: "write" },
   task_rename: { summary: "rename a task", class: "write" },
   task_archive: { summary: "archive a task, keeping all its work", class: "destructive" },
   task_restore: { summary: "bring an archived task back", class: "write" },
+  task_apply: { summary: "land a task's work in the project's checkout, or take that back", class: "destructive" },
   task_open: { summary: "bring the window to the front", class: "write" },
   cage_edit: { summary: "change a task's cage", class: "write" },
   tab_outside: { summary: "open a tab outside a task's cage", class: "write" },
+  queue_list: { summary: "list the texts that wait in a tab", class: "read" },
+  queue_edit: { summary: "change, move or repeat a text that waits", class: "write" },
+  queue_cancel: { summary: "take a text out of a tab's queue", class: "destructive" },
   project_add: { summary: "register a git repository as a project", class: "write" },
   project_list: { summary: "list projects", class: "read" },
   project_settings: { summary: "show or change what new tasks of a project get", class: "write" },
@@ -1130,6 +1449,7 @@ export const verbs: { readonly [K in VerbName]: { readonly summary: string; read
   hold_forget: { summary: "take back what you allowed for all time", class: "write" },
   doctor: { summary: "check this machine and this app", class: "read" },
   window_watch: { summary: "show everything, and follow it", class: "read" },
+  task_preview: { summary: "say what a new task could touch", class: "read" },
 };
 
 export type RefusalCode =
@@ -1174,7 +1494,9 @@ export type RefusalCode =
   /** the disk refused: full, read-only or damaged; nothing was done */
   | "storage_failed"
   /** the app runs without a window */
-  | "no_window";
+  | "no_window"
+  /** something must be looked at first, and confirmed */
+  | "unconfirmed";
 
 /** The typed "no": what was refused, by which rule, and what to do next. */
 export interface Refusal {

@@ -4,6 +4,7 @@ import type { Setting } from "../gen/verbs";
 
 class Prefs {
   all = $state.raw<Setting[]>([]);
+  private asked = 0;
   private readonly values = $derived(new Map(this.all.map((s) => [s.key, s.value])));
 
   get(key: string): string {
@@ -26,13 +27,17 @@ class Prefs {
     }
   }
 
+  /** Asks the app. Of several at once the one that was asked last counts, whichever answer comes last. */
   async load(): Promise<void> {
-    this.all = (await app.call("settings_list", {})).settings;
+    const asked = ++this.asked;
+    const { settings } = await app.call("settings_list", {});
+    if (asked === this.asked) this.all = settings;
   }
 
   /** Sets a setting; rejects with the refusal, and then nothing has changed. */
   async set(key: string, value: string): Promise<void> {
     const { setting } = await app.call("settings_set", { key, value });
+    this.asked++; // an answer that is under way may be of before
     this.all = this.all.map((s) => (s.key === key ? setting : s));
   }
 }

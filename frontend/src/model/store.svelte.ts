@@ -2,7 +2,7 @@
 import { SvelteMap, SvelteSet } from "svelte/reactivity";
 import { follow, type Change } from "../bridge/feed";
 import { app, host } from "../bridge/transport";
-import type { Agent, Called, Endpoint, Project, Tab, Task, WindowWatchOut } from "../gen/verbs";
+import type { Agent, Called, Endpoint, HeldCall, Project, Tab, Task, WindowWatchOut } from "../gen/verbs";
 import { lookOf, type Look } from "./words";
 
 /** Newest calls that are kept: more than anyone scrolls through. */
@@ -21,6 +21,8 @@ class Store {
   defaultAgent = $state("claude");
   /** Every call once, newest last: the outcome replaces the decision. */
   calls = $state.raw<Called[]>([]);
+  /** Calls that wait for the person, the oldest first. */
+  held = $state.raw<HeldCall[]>([]);
   /** Agents that work while the person wants to quit; undefined when nobody asks. */
   quitting = $state<number>();
   /** Milliseconds since 1970, once a second while the window is visible. */
@@ -42,7 +44,7 @@ class Store {
   }
 
   look(task: Task): Look {
-    return lookOf(task, this.looked.has(mark(task)));
+    return this.held.some((h) => h.holder === task.id) ? "held" : lookOf(task, this.looked.has(mark(task)));
   }
 
   /** Takes a task in that an answer told of, before the feed does. */
@@ -67,7 +69,8 @@ class Store {
   );
 
   counts = $derived.by(() => {
-    const counts = { need: 0, working: 0, done: 0, rest: 0 };
+    // A call of an outside client waits with no task of its own.
+    const counts = { need: this.held.filter((h) => !this.byId.has(h.holder)).length, working: 0, done: 0, rest: 0 };
     for (const task of this.order) {
       const look = this.look(task);
       if (look === "permission" || look === "held") counts.need++;
@@ -111,6 +114,7 @@ class Store {
     this.dataDir = state.data_dir;
     this.projects = state.projects;
     this.endpoint = state.endpoint;
+    this.held = state.held;
     this.calls = joined([], state.calls);
     const ids = new Set(state.tasks.map((t) => t.id));
     for (const id of this.byId.keys()) if (!ids.has(id)) this.byId.delete(id);
@@ -123,6 +127,7 @@ class Store {
   private change(change: Change): void {
     if (change.projects) this.projects = change.projects;
     else if (change.forgot) this.projects = this.projects.filter((p) => !change.forgot!.includes(p.id));
+    if (change.held) this.held = change.held;
     if (change.endpoint) this.endpoint = change.endpoint;
     for (const id of change.gone ?? []) this.byId.delete(id);
     for (const task of change.tasks ?? []) this.byId.set(task.id, task);

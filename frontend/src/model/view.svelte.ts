@@ -10,6 +10,10 @@ export type Dialog =
   | { kind: "archive"; task: string }
   | { kind: "restore" }
   | { kind: "rename"; task: string }
+  | { kind: "cage"; task: string }
+  | { kind: "outside"; task: string }
+  | { kind: "apply"; task: string; undo: boolean }
+  | { kind: "client"; client: string; act: "add" | "remove" | "show" }
   | { kind: "close-tab"; task: string; tab: string }
   | { kind: "remove-project"; project: string }
   | { kind: "palette"; only: "all" | "tasks" }

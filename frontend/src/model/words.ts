@@ -1,5 +1,5 @@
 // States, times and cages in words. Pure.
-import type { Called, Tab, Task } from "../gen/verbs";
+import type { Called, HeldCall, Tab, Task } from "../gen/verbs";
 
 export type Look = "permission" | "held" | "working" | "starting" | "done" | "seen" | "idle" | "exited" | "failed" | "refused" | "unknown";
 
@@ -159,4 +159,53 @@ export function suggestName(prompt: string, taken: ReadonlySet<string>): string 
   let base = (telling.length > 0 ? telling : words).slice(0, 4).join("-").slice(0, 40).replace(/-+$/, "");
   if (!taken.has(base)) return base;
   for (let n = 2; ; n++) if (!taken.has(`${base}-${n}`)) return `${base}-${n}`;
+}
+
+/** What a call that waits would do, as a question. The names in it are not ours: show it isolated. */
+export function question(call: HeldCall): string {
+  const target = call.task ?? call.project;
+  const said = questions[call.verb];
+  if (!said) return `Call ${call.verb}${target ? ` on “${target}”` : ""}?`;
+  return target ? `${said[0]} “${target}”?` : `${said[1]}?`;
+}
+
+/** What is asked, with a target and without one. */
+const questions: Record<string, readonly [string, string]> = {
+  task_archive: ["Archive", "Archive a task"],
+  task_new: ["Create a task in", "Create a task"],
+  task_send: ["Send a text to", "Send a text"],
+  task_broadcast: ["Send a text to", "Send a text to several tasks"],
+  task_apply: ["Apply", "Apply a task"],
+  task_rename: ["Rename", "Rename a task"],
+  task_tab: ["Open a tab in", "Open a tab"],
+  task_tab_close: ["Close a tab of", "Close a tab"],
+  task_open: ["Show", "Bring the window to the front"],
+  project_add: ["Add the project", "Add a project"],
+  project_remove: ["Forget the project", "Forget a project"],
+};
+
+/** The arguments of a call, one a line: their names, and their values as text. They are an agent's text. */
+export function argumentsOf(call: HeldCall): { name: string; value: string }[] {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(call.arguments);
+  } catch {
+    return [{ name: "arguments", value: call.arguments }];
+  }
+  if (typeof parsed !== "object" || parsed === null) return [{ name: "arguments", value: call.arguments }];
+  return Object.entries(parsed).map(([name, value]) => ({
+    name,
+    value: typeof value === "string" ? value : Array.isArray(value) && value.every((v) => typeof v === "string") ? value.join(", ") : JSON.stringify(value),
+  }));
+}
+
+/** Time that is left until a moment: 0:48, 12:05. */
+export function left(until: string, now: number): string {
+  const seconds = Math.max(0, Math.ceil((Date.parse(until) - now) / 1000));
+  return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
+}
+
+/** Puts names for the ids of projects that a sentence of the app quotes. */
+export function named(sentence: string, projects: readonly { id: string; name: string }[]): string {
+  return projects.reduce((text, p) => text.replaceAll(`"${p.id}"`, p.name), sentence);
 }

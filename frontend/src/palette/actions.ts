@@ -61,13 +61,26 @@ export function showReview(task: string, file?: string): void {
 /** Shows the next task that waits for the person. */
 function nextWaiting(): void {
   const { waiting } = store;
-  if (waiting.length === 0) return view.say("Nothing waits for you.");
+  if (waiting.length === 0) return store.held.length > 0 ? answerHeld() : view.say("Nothing waits for you.");
   const at = waiting.findIndex((t) => t.id === view.current);
   const next = waiting[(at + 1) % waiting.length]!;
   view.open(next.id);
   const tab = next.tabs.find((t) => t.state === "waiting") ?? mainTab(next);
   if (tab) view.change(next.id, (l) => layouts.activate(l, tab.id));
   focusTerminal();
+}
+
+/** Gives the keys to the call that waits for the person. */
+function answerHeld(): void {
+  if (store.held.length === 0) view.say("No call waits for you.");
+  else dispatchEvent(new CustomEvent("termic:held"));
+}
+
+/** A task without a cage has no outside: every tab of it is there. */
+export function outside(task: string): void {
+  const cage = store.task(task)?.cage;
+  if (cage === "enforce" || cage === "enforce-fs") view.dialog = { kind: "outside", task };
+  else view.say("This task has no cage that a tab could be outside of.");
 }
 
 /** Gives the keys to the current terminal, once it is on the page. */
@@ -164,6 +177,7 @@ export const actions: readonly Action[] = [
   { id: "new-task", title: "New task…", icon: "plus", keys: "Ctrl+Shift+N", run: newTask },
   { id: "add-project", title: "Add project…", icon: "folder", keys: "", run: () => void (view.dialog = { kind: "add-project" }) },
   { id: "next-waiting", title: "Next that needs you", icon: "g-perm", keys: "Ctrl+Shift+J", run: nextWaiting },
+  { id: "answer-held", title: "Answer the call that waits", icon: "pause", keys: "Ctrl+Shift+H", run: answerHeld },
   { id: "next-task", title: "Next task", icon: "arrow", keys: "Ctrl+Shift+Down", run: moveTask(1) },
   { id: "previous-task", title: "Previous task", icon: "arrowl", keys: "Ctrl+Shift+Up", run: moveTask(-1) },
   { id: "new-tab", title: "New shell tab", icon: "a-shell", keys: "Ctrl+Shift+T", needsTask: true, run: onTask((task) => openTab(task)) },
@@ -177,6 +191,10 @@ export const actions: readonly Action[] = [
   { id: "review", title: "Review changes", icon: "file", keys: "", needsTask: true, run: onTask((task) => { view.showPanel("changes"); showReview(task); }) },
   { id: "changes", title: "Show changes", icon: "file", keys: "Ctrl+Shift+G", run: () => view.togglePanel("changes") },
   { id: "calls", title: "Show calls", icon: "broadcast", keys: "Ctrl+Shift+X", run: () => view.togglePanel("control") },
+  { id: "apply", title: "Apply to the project…", icon: "arrow", keys: "", needsTask: true, run: onTask((task) => void (view.dialog = { kind: "apply", task, undo: false })) },
+  { id: "unapply", title: "Take the last landing back…", icon: "arrowl", keys: "", needsTask: true, run: onTask((task) => void (view.dialog = { kind: "apply", task, undo: true })) },
+  { id: "cage", title: "Change the cage…", icon: "c-enforce", keys: "", needsTask: true, run: onTask((task) => void (view.dialog = { kind: "cage", task })) },
+  { id: "outside", title: "Open a tab outside the cage…", icon: "c-off", keys: "", needsTask: true, run: onTask(outside) },
   { id: "rename", title: "Rename task…", icon: "pencil", keys: "", needsTask: true, run: onTask((task) => void (view.dialog = { kind: "rename", task })) },
   { id: "archive", title: "Archive task…", icon: "archive", keys: "", needsTask: true, run: onTask((task) => void (view.dialog = { kind: "archive", task })) },
   { id: "restore", title: "Restore an archived task…", icon: "refresh", keys: "", run: () => void (view.dialog = { kind: "restore" }) },

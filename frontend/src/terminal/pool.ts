@@ -21,6 +21,7 @@ class Pool {
     }
     clearTimeout(slot.timer);
     slot.timer = undefined;
+    slot.term.listen(events);
     slot.term.setLook(look);
     return slot.term;
   }

@@ -1,7 +1,7 @@
 // One terminal on the page: xterm.js, its renderer, and the attachment to a tab.
 import { FitAddon } from "@xterm/addon-fit";
 import { SearchAddon } from "@xterm/addon-search";
-import { UnicodeGraphemesAddon } from "@xterm/addon-unicode-graphemes";
+import { Unicode11Addon } from "@xterm/addon-unicode11";
 import { WebLinksAddon } from "@xterm/addon-web-links";
 import { Terminal } from "@xterm/xterm";
 import { Attachment } from "../bridge/terminal";
@@ -48,7 +48,7 @@ export class Term {
     readonly task: string,
     readonly tab: string,
     look: Look,
-    private readonly events: Events,
+    private events: Events,
   ) {
     this.element.className = "term";
     this.xterm = new Terminal({
@@ -60,7 +60,9 @@ export class Term {
     });
     this.xterm.loadAddon(this.fit);
     this.xterm.loadAddon(this.search);
-    this.xterm.loadAddon(new UnicodeGraphemesAddon());
+    // Widths as the app's own screen has them for single characters: xterm.js without it is of 2010, when no emoji was wide.
+    this.xterm.loadAddon(new Unicode11Addon());
+    this.xterm.unicode.activeVersion = "11";
     this.xterm.loadAddon(new WebLinksAddon((event, uri) => this.openLink(event, uri)));
     this.xterm.attachCustomKeyEventHandler((event) => !this.events.own(event));
     const encoder = new TextEncoder();
@@ -83,6 +85,16 @@ export class Term {
     this.resized.observe(this.element);
     this.fitNow();
     void this.connect(page);
+  }
+
+  /** Says who is told from now on: the place that shows the terminal, which an earlier one may have given back. */
+  listen(events: Events): void {
+    this.events = events;
+  }
+
+  /** Whether output comes and keys go. */
+  get connected(): boolean {
+    return this.attachment !== undefined || this.connecting !== undefined;
   }
 
   /** Takes the terminal off the page; it goes on behind. */

@@ -1,0 +1,452 @@
+package git
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// LandHow says what a landing makes of a checkout's work.
+type LandHow string
+
+const (
+	// LandChanges leaves it as uncommitted changes of the main worktree; nothing is staged.
+	LandChanges LandHow = "changes"
+	// LandMerge merges it into the branch that the main worktree is on, with a merge commit.
+	LandMerge LandHow = "merge"
+	// LandBranch makes a branch of it and touches no file.
+	LandBranch LandHow = "branch"
+)
+
+// LandOptions say what to land, and how.
+type LandOptions struct {
+	Dir  string // the checkout whose work it is
+	ID   string // as in ArchiveOptions
+	How  LandHow
+	Base OID // where its work began; what a branch is compared with
+	// Label names the work in conflict markers: a branch name.
+	Label string
+	// Branch is the branch to make (LandBranch).
+	Branch string
+	// Subject is the first line of a merge commit; Uncommitted that of the commit that holds what was not committed.
+	Subject, Uncommitted string
+	// Keep is an empty directory of ours, for what undoing needs.
+	Keep string
+}
+
+// landVersion is the version of the Landed record.
+const landVersion = 1
+
+// Landed is what UndoLanding needs, together with the directory LandOptions.Keep. It is plain data: the caller keeps it,
+// before LandPlan.Apply.
+type Landed struct {
+	Version int       `json:"version"`
+	ID      string    `json:"id"`
+	How     LandHow   `json:"how"`
+	When    time.Time `json:"when"`
+	Nonce   string    `json:"nonce"` // in the names of our temporary files
+
+	Root   string `json:"root"`    // top level of the checkout that it landed in
+	GitDir string `json:"git_dir"` // of that
+	Head   OID    `json:"head"`    // its commit before
+	At     string `json:"at,omitempty"`
+	// Tree is of the landed work, Work the commit of it.
+	Tree OID `json:"tree"`
+	Work OID `json:"work"`
+	// NewHead is the merge commit, or where the branch New was made.
+	NewHead OID    `json:"new_head,omitempty"`
+	New     string `json:"new_branch,omitempty"`
+
+	Conflicts []Path       `json:"conflicts,omitempty"`
+	LeftOut   []Path       `json:"left_out,omitempty"` // nested repositories, sockets and the like
+	Files     []LandedFile `json:"files,omitempty"`
+	Dirs      []LandedDir  `json:"dirs,omitempty"` // directories above them, as they were
+
+	// The index before: of the file, and of its entries. After is set when the landing changes it.
+	IndexSum      string `json:"index_sum,omitempty"`
+	IndexAfterSum string `json:"index_after_sum,omitempty"`
+	Entries       string `json:"entries,omitempty"`
+	EntriesAfter  string `json:"entries_after,omitempty"`
+}
+
+// LandedFile is one file that a landing changes.
+type LandedFile struct {
+	Path   Path      `json:"path"`
+	Git    bool      `json:"git,omitempty"` // below the git directory, not the checkout
+	Before FileState `json:"before"`
+	After  FileState `json:"after"`
+	Entry  string    `json:"entry,omitempty"` // mode and blob of its index entry before
+}
+
+// LandedDir is a directory that there was before.
+type LandedDir struct {
+	Path Path   `json:"path"`
+	Mode uint32 `json:"mode"` // permission bits
+}
+
+// FileState is how a file is. The zero value is no file.
+type FileState struct {
+	Kind string    `json:"kind,omitempty"` // "file" or "link"
+	Mode uint32    `json:"mode,omitempty"` // permission bits
+	Sum  string    `json:"sum,omitempty"`  // SHA-256 of its bytes, or of a link's text
+	Time time.Time `json:"time,omitzero"`  // of its last change
+}
+
+// is reports whether both are the same contents of the same kind. Other permission bits than the owner's right to
+// execute are not compared: git does not know them.
+func (s FileState) is(o FileState) bool {
+	return s.Kind == o.Kind && s.Sum == o.Sum && (s.Kind != "file" || s.Mode&0o100 == o.Mode&0o100)
+}
+
+// Path is a path as git has it: bytes that need not be valid UTF-8. As text it is quoted where it must be.
+type Path string
+
+// MarshalText and UnmarshalText keep every byte.
+func (p Path) MarshalText() ([]byte, error) {
+	if utf8.ValidString(string(p)) && !strings.HasPrefix(string(p), `"`) {
+		return []byte(p), nil
+	}
+	return []byte(strconv.Quote(string(p))), nil
+}
+
+func (p *Path) UnmarshalText(text []byte) error {
+	s := string(text)
+	if strings.HasPrefix(s, `"`) {
+		var err error
+		if s, err = strconv.Unquote(s); err != nil {
+			return fmt.Errorf("path %s: %w", text, err)
+		}
+	}
+	*p = Path(s)
+	return nil
+}
+
+// LandPlan is a landing that has not happened: nothing in the repository differs yet, apart from objects.
+type LandPlan struct {
+	Landed Landed
+	// Changes are the files that the landing brings.
+	Changes []LandChange
+	repo    *Repo
+	keep    string
+	mergeTo OID             // what HEAD is moved to; "" when it stays
+	stats   []os.FileInfo   // of Landed.Files, as they were copied
+	remove  map[string]bool // paths that go
+}
+
+// LandChange is one changed file of a landing.
+type LandChange struct {
+	Path, OldMode, NewMode string // modes as git writes them; 000000 for no file
+	OldOID, NewOID         OID
+}
+
+// Gitlink reports whether the change is of a submodule's commit.
+func (c LandChange) Gitlink() bool { return c.OldMode == modeGitlink || c.NewMode == modeGitlink }
+
+// What a landing can meet.
+var (
+	ErrUnfinished   = errors.New("a merge, rebase or the like is unfinished")
+	ErrIndexChanged = errors.New("the index changed in the meantime")
+	ErrIndexLocked  = errors.New("another git holds the index")
+	ErrUnrelated    = errors.New("the histories have nothing in common")
+	ErrNothing      = errors.New("there is nothing to land")
+)
+
+// OverlapError names files of the main worktree that a landing would overwrite and that are changed, staged or
+// untracked there.
+type OverlapError struct {
+	Paths  []string
+	Staged bool // what is staged, whatever it is, would become part of a merge
+}
+
+func (e *OverlapError) Error() string {
+	return fmt.Sprintf("changes in the main worktree are in the way: %q", e.Paths[:min(len(e.Paths), 10)])
+}
+
+// EditedError names what was changed since a landing, so that undoing would lose it.
+type EditedError struct{ Paths []string }
+
+func (e *EditedError) Error() string {
+	return fmt.Sprintf("changed since it landed: %q", e.Paths[:min(len(e.Paths), 10)])
+}
+
+// FilteredError names uncommitted files that a filter program would convert before they are committed.
+type FilteredError struct{ Paths []string }
+
+func (e *FilteredError) Error() string {
+	return fmt.Sprintf("not committed, and a filter belongs to them: %q", e.Paths[:min(len(e.Paths), 10)])
+}
+
+// landVersionNeeded has `merge-tree --write-tree`.
+var landVersionNeeded = Version{Major: 2, Minor: 38}
+
+// PlanLanding works out what landing a checkout's work would do: its commits, and what is staged, unstaged and untracked
+// in it, ignored files not. It looks at contents sealed (package comment), merges by itself without any configured
+// driver, and copies what undoing will need. It returns ErrNothing, *OverlapError, ErrUnfinished,
+// *FilteredError, *UnkeepableError, ErrUnrelated, ErrBusy, ErrBranchExists, ErrBranchConflict, and *TooOldError below
+// git 2.38.
+func (r *Repo) PlanLanding(ctx context.Context, o LandOptions) (*LandPlan, error) {
+	p, err := r.planLanding(ctx, o)
+	if err != nil {
+		return nil, fmt.Errorf("land %s: %w", o.ID, err)
+	}
+	return p, nil
+}
+
+func (r *Repo) planLanding(ctx context.Context, o LandOptions) (*LandPlan, error) {
+	if r.git.version.Less(landVersionNeeded) {
+		return nil, &TooOldError{Found: r.git.version, Needed: landVersionNeeded}
+	}
+	if err := checkID(o.ID); err != nil {
+		return nil, err
+	}
+	from, err := r.view(ctx, o.Dir)
+	if err != nil {
+		return nil, err
+	}
+	to, err := r.view(ctx, r.Root)
+	switch {
+	case err != nil:
+		return nil, err
+	case from.dir == to.dir:
+		return nil, ErrMainWorktree
+	case to.head.oid == "" || from.head.oid == "":
+		return nil, ErrNoCommits
+	}
+	p := &LandPlan{repo: r, keep: o.Keep, Landed: Landed{Version: landVersion, ID: o.ID, How: o.How, Nonce: rand.Text()[:12],
+		When: time.Now().UTC().Truncate(time.Second), Root: to.dir, GitDir: to.gitDir, Head: to.head.oid, At: to.head.branch}}
+	ident, err := r.identity(ctx)
+	if err != nil {
+		return nil, err
+	}
+	ts, err := r.newScratch(ctx, from, asPerson)
+	if err != nil {
+		return nil, err
+	}
+	defer ts.remove()
+	if err := r.copyShallow(ts); err != nil {
+		return nil, err
+	}
+	if err := p.snapshot(ctx, ts, from, o, ident); err != nil {
+		return nil, err
+	}
+	if o.How == LandBranch {
+		return p, p.planBranch(ctx, ts, from, o)
+	}
+	return p, p.planFiles(ctx, ts, to, o, ident)
+}
+
+// copyShallow tells a stand-in where the history of a shallow repository ends.
+func (r *Repo) copyShallow(s *scratch) error {
+	data, err := readSmall(filepath.Join(r.CommonDir, "shallow"), 16<<20)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err == nil {
+		err = os.WriteFile(filepath.Join(s.dir, "shallow"), data, 0o600)
+	}
+	return err
+}
+
+// identity is who makes commits in the repository, as environment: the person, else termic.
+func (r *Repo) identity(ctx context.Context) ([]string, error) {
+	out, err := r.git.run(ctx, call{at: r.Root, limit: 64 << 10, args: []string{"var", "GIT_COMMITTER_IDENT"}})
+	if err != nil {
+		if exitCode(err) > 0 {
+			return identity, nil
+		}
+		return nil, fmt.Errorf("ask who commits: %w", err)
+	}
+	name, rest, ok := strings.Cut(strings.TrimSpace(string(out)), " <")
+	email, _, ok2 := strings.Cut(rest, ">")
+	if !ok || !ok2 || name == "" || email == "" {
+		return identity, nil
+	}
+	return []string{"GIT_AUTHOR_NAME=" + name, "GIT_AUTHOR_EMAIL=" + email, "GIT_COMMITTER_NAME=" + name, "GIT_COMMITTER_EMAIL=" + email}, nil
+}
+
+// Bounds of the uncommitted files of one landing: more is no work of an agent but a mistake.
+const (
+	landFile  = 1 << 30
+	landTotal = 8 << 30
+)
+
+// snapshot makes one commit of everything in the checkout: the commit that it is at, when nothing is uncommitted.
+func (p *LandPlan) snapshot(ctx context.Context, ts *scratch, from view, o LandOptions, ident []string) error {
+	r := p.repo
+	if op, err := from.inProgress(); err != nil || op != "" && o.How != LandChanges {
+		return errors.Join(err, ErrUnfinished)
+	}
+	staged, err := ts.stageAll(ctx, limits{file: landFile, total: landTotal,
+		same: func(paths []string) (map[string]bool, error) { return r.lfsSame(ctx, ts, paths) }})
+	if err != nil {
+		return err
+	}
+	var lost []string
+	for path, l := range staged.left {
+		if l.why == nested || l.why == special {
+			p.Landed.LeftOut = append(p.Landed.LeftOut, Path(path))
+		} else {
+			lost = append(lost, path)
+		}
+	}
+	if len(lost) > 0 {
+		slices.Sort(lost)
+		return &UnkeepableError{Paths: lost}
+	}
+	slices.Sort(p.Landed.LeftOut)
+	out, err := ts.run(ctx, call{args: []string{"write-tree", "--missing-ok"}, timeout: archiveTimeout})
+	if err != nil {
+		if stderrHas(err, "unmerged", "error building trees") {
+			return errors.Join(ErrUnfinished, err)
+		}
+		return err
+	}
+	p.Landed.Tree = OID(strings.TrimSpace(string(out)))
+	out, err = ts.run(ctx, call{args: []string{"rev-parse", "--verify", string(from.head.oid) + "^{tree}"}})
+	if err != nil {
+		return err
+	}
+	if OID(strings.TrimSpace(string(out))) == p.Landed.Tree {
+		p.Landed.Work = from.head.oid
+		return nil
+	}
+	if o.How != LandChanges {
+		if err := ts.refuseFiltered(ctx, append(staged.add, staged.remove...)); err != nil {
+			return err
+		}
+	}
+	p.Landed.Work, err = ts.commitTree(ctx, p.Landed.Tree, o.Uncommitted, ident, from.head.oid)
+	return err
+}
+
+// refuseFiltered returns *FilteredError when a filter belongs to a path: what stands in the checkout is not what git
+// would store.
+func (s *scratch) refuseFiltered(ctx context.Context, paths []string) error {
+	if len(paths) == 0 {
+		return nil
+	}
+	out, err := s.run(ctx, call{args: []string{"check-attr", "-z", "--stdin", "filter"}, limit: 1 << 30, stdin: strings.NewReader(string(joinNUL(paths)))})
+	if err != nil {
+		return fmt.Errorf("look for filters: %w", err)
+	}
+	var found []string
+	fields := splitNUL(out) // path, attribute, value
+	for i := 0; i+2 < len(fields); i += 3 {
+		if v := fields[i+2]; v != "unspecified" && v != "unset" && v != "set" {
+			found = append(found, fields[i])
+		}
+	}
+	if len(found) > 0 {
+		return &FilteredError{Paths: found}
+	}
+	return nil
+}
+
+// commitTree makes a commit in the stand-in.
+func (s *scratch) commitTree(ctx context.Context, tree OID, message string, ident []string, parents ...OID) (OID, error) {
+	args := []string{"commit-tree", string(tree), "-m", message}
+	for _, parent := range parents {
+		args = append(args, "-p", string(parent))
+	}
+	out, err := s.run(ctx, call{args: args, env: ident})
+	if err != nil {
+		return "", err
+	}
+	oid := OID(strings.TrimSpace(string(out)))
+	if !oid.Valid() {
+		return "", fmt.Errorf("unexpected answer %q of git commit-tree", clip(string(oid), 80))
+	}
+	return oid, nil
+}
+
+// planBranch plans a branch of the work.
+func (p *LandPlan) planBranch(ctx context.Context, ts *scratch, from view, o LandOptions) error {
+	r := p.repo
+	if err := r.git.CheckBranchName(ctx, o.Branch); err != nil {
+		return err
+	}
+	if err := r.checkFree(ctx, o.Branch); err != nil {
+		return err
+	}
+	if p.Landed.Work == o.Base {
+		return ErrNothing
+	}
+	var err error
+	if p.Changes, err = ts.treeChanges(ctx, string(o.Base)+"^{tree}", p.Landed.Tree); err != nil {
+		return err
+	}
+	p.Landed.New, p.Landed.NewHead = o.Branch, p.Landed.Work
+	if p.Landed.Work == from.head.oid {
+		return nil
+	}
+	list, err := ts.objectsOf(ctx, []string{string(p.Landed.Tree)}, from.head.oid)
+	if err != nil {
+		return err
+	}
+	return r.importObjects(ctx, ts, list+string(p.Landed.Work)+"\n")
+}
+
+// treeChanges lists the files that differ between two trees.
+func (s *scratch) treeChanges(ctx context.Context, from string, to OID) ([]LandChange, error) {
+	out, err := s.run(ctx, call{args: []string{"diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", from, string(to)}, timeout: diffTimeout})
+	if err != nil {
+		return nil, err
+	}
+	var list []LandChange
+	fields := splitNUL(out)
+	for i := 0; i+1 < len(fields); i += 2 {
+		f := strings.Fields(strings.TrimPrefix(fields[i], ":"))
+		if len(f) != 5 {
+			return nil, fmt.Errorf("unexpected diff record %q", clip(fields[i], 80))
+		}
+		list = append(list, LandChange{Path: fields[i+1], OldMode: f[0], NewMode: f[1], OldOID: OID(f[2]), NewOID: OID(f[3])})
+	}
+	return list, nil
+}
+
+// importObjects brings listed objects of a stand-in into the repository.
+func (r *Repo) importObjects(ctx context.Context, sc *scratch, list string) error {
+	n := strings.Count(list, "\n")
+	if n == 0 {
+		return nil
+	}
+	pack, err := sc.pack(ctx, list)
+	if err != nil {
+		return err
+	}
+	defer pack.Close()
+	args := []string{"unpack-objects", "-q"}
+	if n > smallPack {
+		args = []string{"index-pack", "--stdin"}
+	}
+	_, err = r.git.run(ctx, call{gitDir: r.CommonDir, write: true, args: args, stdin: pack, timeout: archiveTimeout})
+	return err
+}
+
+// MoveKeep says that the directory LandOptions.Keep was moved.
+func (p *LandPlan) MoveKeep(dir string) { p.keep = dir }
+
+// ChangesBetween lists the files that differ between two commits.
+func (r *Repo) ChangesBetween(ctx context.Context, from, to OID) ([]LandChange, error) {
+	if !from.Valid() || !to.Valid() {
+		return nil, fmt.Errorf("compare %q with %q: %w", clip(string(from), 80), clip(string(to), 80), ErrBadRef)
+	}
+	s, err := r.bareScratch(r.git.inherited["TMPDIR"], "", asPerson, config{"core.bare": "true"})
+	if err != nil {
+		return nil, err
+	}
+	defer s.remove()
+	list, err := s.treeChanges(ctx, string(from)+"^{tree}", to+"^{tree}")
+	if err != nil {
+		return nil, fmt.Errorf("compare %s with %s: %w", from, to, err)
+	}
+	return list, nil
+}

@@ -1,0 +1,324 @@
+package git
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// landStep, when set by a test, is told the name of each step of a landing and of its undoing before it is taken.
+var landStep func(step string)
+
+func step(name string) {
+	if landStep != nil {
+		landStep(name)
+	}
+}
+
+// Apply makes the planned landing true. Landed must be on disk by then: from here on, whatever ends this process,
+// UndoLanding brings everything back. On an error it has done so already. It returns ErrIndexLocked, ErrIndexChanged,
+// ErrRefMoved, ErrBusy when something of the main worktree changed since the plan was made.
+func (p *LandPlan) Apply(ctx context.Context) error {
+	if err := p.apply(ctx); err != nil {
+		return fmt.Errorf("land %s: %w", p.Landed.ID, err)
+	}
+	return nil
+}
+
+func (p *LandPlan) apply(ctx context.Context) error {
+	l, r := &p.Landed, p.repo
+	if l.How == LandBranch {
+		step("branch")
+		unlock, err := repoLocks.lock(ctx, r.CommonDir)
+		if err != nil {
+			return err
+		}
+		defer unlock()
+		if err := r.checkFree(ctx, l.New); err != nil {
+			return err
+		}
+		return r.SetRef(ctx, "refs/heads/"+l.New, l.NewHead, "")
+	}
+	unlock, err := l.lockIndex(ctx, p.keep, l.IndexAfterSum)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	step("locked")
+	if err := p.stillThere(ctx); err != nil {
+		return err
+	}
+	roots, err := openRoots(l)
+	if err != nil {
+		return err
+	}
+	defer roots.close()
+	err = p.write(roots)
+	if err == nil && p.mergeTo != "" {
+		step("head")
+		err = r.moveHead(ctx, p.mergeTo, l.Head, "termic: merge "+l.ID)
+	}
+	if err == nil && l.IndexAfterSum != "" {
+		step("index")
+		err = os.Rename(filepath.Join(l.GitDir, "index.lock"), filepath.Join(l.GitDir, "index"))
+	}
+	if err != nil {
+		// What was begun is brought back whole, though whoever asked may be gone.
+		return errors.Join(err, r.bringBack(context.WithoutCancel(ctx), l, p.keep, roots))
+	}
+	step("done")
+	return errors.Join(os.RemoveAll(filepath.Join(p.keep, "stage")), os.RemoveAll(filepath.Join(p.keep, "stage.git")))
+}
+
+// moveHead moves HEAD, and the branch that it is on, in one step, if it is at old.
+func (r *Repo) moveHead(ctx context.Context, to, old OID, why string) error {
+	err := r.retryLocked(ctx, func() error {
+		_, err := r.git.run(ctx, call{at: r.Root, write: true, config: refTimeouts,
+			args: []string{"update-ref", "-m", why, "--end-of-options", "HEAD", string(to), string(old)}})
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("move HEAD: %w", refError(err))
+	}
+	return nil
+}
+
+// lockIndex holds the index of the main worktree, as any git does, and returns how to let go. What is in the lock says
+// that it is ours: the index that is to be ("index.after" of the directory keep), else a line of our own. A lock that a
+// process of ours left when it was killed is ours to take.
+func (l *Landed) lockIndex(ctx context.Context, keep, content string) (func(), error) {
+	own := filepath.Join(l.GitDir, "index.termic-"+l.Nonce)
+	lock := filepath.Join(l.GitDir, "index.lock")
+	if err := os.Remove(own); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	var err error
+	switch content {
+	case "":
+		err = os.WriteFile(own, []byte(l.lockLine()), 0o600)
+	case l.IndexAfterSum:
+		err = copyFile(filepath.Join(keep, "index.after"), own)
+	default:
+		err = copyFile(filepath.Join(keep, "index.before"), own)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("lock the index: %w", err)
+	}
+	defer os.Remove(own) //nolint:errcheck // the next one removes it
+	if err := l.dropOwnLock(lock); err != nil {
+		return nil, err
+	}
+	deadline := time.Now().Add(lockWait)
+	for {
+		// A link is made whole or not at all: a lock of ours always says that it is.
+		if err = os.Link(own, lock); !errors.Is(err, fs.ErrExist) {
+			break
+		}
+		if time.Now().After(deadline) {
+			return nil, ErrIndexLocked
+		}
+		timer := time.NewTimer(retryFirst)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return nil, ctx.Err()
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("lock the index: %w", err)
+	}
+	mode := os.FileMode(0o644)
+	if info, err := os.Stat(filepath.Join(l.GitDir, "index")); err == nil {
+		mode = info.Mode().Perm()
+	}
+	if err := os.Chmod(lock, mode); err != nil {
+		return nil, errors.Join(err, os.Remove(lock))
+	}
+	return func() { l.dropOwnLock(lock) }, nil //nolint:errcheck // git names a lock that stays, with what to do
+}
+
+// lockWait is how long a git of the person's may hold the index: a commit takes less.
+const lockWait = 5 * time.Second
+
+func (l *Landed) lockLine() string { return "termic " + l.ID + " " + l.Nonce + "\n" }
+
+// dropOwnLock removes the lock if it is one of this landing.
+func (l *Landed) dropOwnLock(lock string) error {
+	sum, err := sumOf(lock)
+	if err != nil || sum == "" {
+		return err
+	}
+	line := sha256.Sum256([]byte(l.lockLine()))
+	if sum == hex.EncodeToString(line[:]) || sum == l.IndexAfterSum || sum == l.IndexSum {
+		return os.Remove(lock)
+	}
+	return nil
+}
+
+// stillThere returns an error unless HEAD, index and files are as they were when the plan was made.
+func (p *LandPlan) stillThere(ctx context.Context) error {
+	l := &p.Landed
+	h, err := p.repo.readHead(ctx, l.GitDir)
+	if err != nil {
+		return err
+	}
+	if h.oid != l.Head || h.branch != l.At {
+		return fmt.Errorf("HEAD: %w", ErrRefMoved)
+	}
+	sum, err := sumOf(filepath.Join(l.GitDir, "index"))
+	if err != nil {
+		return err
+	}
+	if sum != l.IndexSum {
+		return ErrIndexChanged
+	}
+	return nil
+}
+
+// write replaces the files: first what goes, then what comes.
+func (p *LandPlan) write(roots roots) error {
+	l := &p.Landed
+	for _, i := range slices.Backward(l.order()) {
+		f := l.Files[i]
+		if f.After.Kind != "" || f.Before.Kind == "" {
+			continue
+		}
+		if err := p.unchanged(roots.of(f), i); err != nil {
+			return err
+		}
+		step("remove " + string(f.Path))
+		if err := removeFile(roots.of(f), string(f.Path)); err != nil {
+			return err
+		}
+	}
+	for _, i := range l.order() {
+		f := l.Files[i]
+		if f.After.Kind == "" {
+			continue
+		}
+		if err := p.unchanged(roots.of(f), i); err != nil {
+			return err
+		}
+		from := filepath.Join(p.keep, "stage", filepath.FromSlash(string(f.Path)))
+		if f.Git {
+			from = filepath.Join(p.keep, "stage.git", string(f.Path))
+		}
+		step("write " + string(f.Path))
+		if err := l.putFile(roots.of(f), i, from, f.After); err != nil {
+			return fmt.Errorf("write %s: %w", f.Path, err)
+		}
+	}
+	return nil
+}
+
+// order returns the numbers of the files by path, so that what is in a directory comes after it.
+func (l *Landed) order() []int {
+	list := make([]int, len(l.Files))
+	for i := range list {
+		list[i] = i
+	}
+	slices.SortFunc(list, func(a, b int) int { return strings.Compare(string(l.Files[a].Path), string(l.Files[b].Path)) })
+	return list
+}
+
+// unchanged returns ErrBusy when a file is not the one that was copied.
+func (p *LandPlan) unchanged(root *os.Root, i int) error {
+	path := string(p.Landed.Files[i].Path)
+	info, err := lstatBeneath(root, path)
+	if err != nil {
+		return err
+	}
+	was := p.stats[i]
+	switch {
+	case was == nil && (info == nil || info.IsDir()):
+		return nil
+	case was != nil && info != nil && os.SameFile(was, info) && was.Size() == info.Size() && was.ModTime().Equal(info.ModTime()) && was.Mode() == info.Mode():
+		return nil
+	}
+	return fmt.Errorf("%s: %w", path, ErrBusy)
+}
+
+// removeFile removes a file, and the directories above it that are empty then, as git does.
+func removeFile(root *os.Root, path string) error {
+	err := root.Remove(filepath.FromSlash(path))
+	if err != nil && !absent(err) {
+		return err
+	}
+	for dir := filepath.Dir(path); dir != "."; dir = filepath.Dir(dir) {
+		if root.Remove(filepath.FromSlash(dir)) != nil { // not empty
+			break
+		}
+	}
+	return nil
+}
+
+// putFile puts a copy of the file from into the place of file number i, in one step, with that state's kind and mode.
+func (l *Landed) putFile(root *os.Root, i int, from string, want FileState) error {
+	path := filepath.FromSlash(string(l.Files[i].Path))
+	if dir := filepath.Dir(path); dir != "." {
+		if err := root.MkdirAll(dir, 0o777); err != nil {
+			return err
+		}
+	}
+	temp := l.temp(i)
+	if err := root.Remove(temp); err != nil && !absent(err) {
+		return err
+	}
+	if err := makeCopy(root, temp, from, want); err != nil {
+		return errors.Join(err, root.Remove(temp))
+	}
+	if info, err := root.Lstat(path); err == nil && info.IsDir() {
+		if err := root.Remove(path); err != nil { // only an empty one goes
+			return errors.Join(err, root.Remove(temp))
+		}
+	}
+	return root.Rename(temp, path)
+}
+
+// temp is the name beside file number i under which its new contents are written.
+func (l *Landed) temp(i int) string {
+	return filepath.Join(filepath.Dir(filepath.FromSlash(string(l.Files[i].Path))), ".termic-"+l.Nonce+"-"+strconv.Itoa(i))
+}
+
+// makeCopy makes a new file like from. A link may come as one, or as a file that holds its text.
+func makeCopy(root *os.Root, name, from string, want FileState) error {
+	if want.Kind == "link" {
+		to, err := os.Readlink(from)
+		if errors.Is(err, unix.EINVAL) {
+			var text []byte
+			text, err = readSmall(from, 64<<10)
+			to = string(text)
+		}
+		if err != nil {
+			return err
+		}
+		return root.Symlink(to, name)
+	}
+	src, err := openRegular(from)
+	if err != nil {
+		return err
+	}
+	defer src.Close()
+	dst, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(dst, src)
+	if err == nil {
+		err = dst.Chmod(os.FileMode(want.Mode))
+	}
+	return errors.Join(err, dst.Close())
+}

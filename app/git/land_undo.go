@@ -1,0 +1,242 @@
+package git
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// UndoLanding takes a landing back, whole or interrupted at any point: files with their permission bits and times, index,
+// HEAD, and the branch that it made are as before. keep is LandOptions.Keep. What was changed since is not
+// overwritten: *EditedError names it, or ErrRefMoved says that there are new commits, and nothing is done then. It may be
+// interrupted and called again. Reflogs and objects stay.
+func (r *Repo) UndoLanding(ctx context.Context, l Landed, keep string) error {
+	if err := r.undoLanding(ctx, &l, keep); err != nil {
+		return fmt.Errorf("undo the landing of %s: %w", l.ID, err)
+	}
+	return nil
+}
+
+func (r *Repo) undoLanding(ctx context.Context, l *Landed, keep string) error {
+	if l.Version != landVersion {
+		return fmt.Errorf("record of version %d: %w", l.Version, ErrUnsupported)
+	}
+	if l.How == LandBranch {
+		now, err := r.readRef(ctx, "refs/heads/"+l.New)
+		if err != nil || now == "" { // it was never made, or the person removed it
+			return err
+		}
+		if now != l.NewHead {
+			return fmt.Errorf("branch %s: %w", l.New, ErrRefMoved)
+		}
+		return r.DeleteBranch(ctx, l.New, l.NewHead)
+	}
+	if realPath(r.Root) != l.Root {
+		return fmt.Errorf("it landed in %s: %w", l.Root, ErrNotWorktree)
+	}
+	unlock, err := l.lockIndex(ctx, keep, l.restoreSum())
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	roots, err := openRoots(l)
+	if err != nil {
+		return err
+	}
+	defer roots.close()
+	if err := r.checkUnedited(ctx, l, roots); err != nil {
+		return err
+	}
+	return r.bringBack(ctx, l, keep, roots)
+}
+
+// restoreSum is the digest of the index that an undoing puts back, "" when the landing left the index alone.
+func (l *Landed) restoreSum() string {
+	if l.IndexAfterSum == "" {
+		return ""
+	}
+	return l.IndexSum
+}
+
+// checkUnedited returns an error when what is there is neither what was before nor what landed.
+func (r *Repo) checkUnedited(ctx context.Context, l *Landed, roots roots) error {
+	h, err := r.readHead(ctx, l.GitDir)
+	if err != nil {
+		return err
+	}
+	if l.How == LandMerge && (h.branch != l.At || h.oid != l.Head && h.oid != l.NewHead) {
+		return fmt.Errorf("HEAD: %w", ErrRefMoved)
+	}
+	var edited []string
+	for _, f := range l.Files {
+		now, _, err := keepState(roots.of(f), string(f.Path), "")
+		if err != nil {
+			return err
+		}
+		if !now.is(f.Before) && !now.is(f.After) {
+			edited = append(edited, string(f.Path))
+		}
+	}
+	sc, err := r.newScratch(ctx, view{dir: l.Root, gitDir: l.GitDir, head: h}, asPerson)
+	if err != nil {
+		return err
+	}
+	defer sc.remove()
+	entries, sum, err := sc.entries(ctx)
+	if err != nil {
+		return err
+	}
+	if l.IndexAfterSum != "" && sum != l.Entries && sum != l.EntriesAfter {
+		edited = append(edited, "(what is staged)")
+	}
+	if l.IndexAfterSum == "" {
+		for _, f := range l.Files {
+			if !f.Git && entries[string(f.Path)] != f.Entry && !slices.Contains(edited, string(f.Path)) {
+				edited = append(edited, string(f.Path)) // staged or committed since
+			}
+		}
+	}
+	if len(edited) > 0 {
+		return &EditedError{Paths: edited}
+	}
+	return nil
+}
+
+// bringBack makes everything as it was, step by step the reverse of a landing. Each step may have been done already. The
+// index is locked.
+func (r *Repo) bringBack(ctx context.Context, l *Landed, keep string, roots roots) error {
+	h, err := r.readHead(ctx, l.GitDir)
+	if err != nil {
+		return err
+	}
+	if l.NewHead != "" && h.oid == l.NewHead {
+		step("undo head")
+		if err := r.moveHead(ctx, l.Head, l.NewHead, "termic: undo merge "+l.ID); err != nil {
+			return err
+		}
+	}
+	for _, i := range slices.Backward(l.order()) { // what came
+		f := l.Files[i]
+		if f.Before.Kind != "" {
+			continue
+		}
+		now, _, err := keepState(roots.of(f), string(f.Path), "")
+		if err != nil {
+			return err
+		}
+		if now.Kind != "" && now.is(f.After) {
+			step("undo " + string(f.Path))
+			if err := removeFile(roots.of(f), string(f.Path)); err != nil {
+				return err
+			}
+		}
+	}
+	l.removeTemps(roots)
+	if err := l.bringBackDirs(roots.work); err != nil {
+		return err
+	}
+	for _, i := range l.order() { // what went, or changed
+		if err := l.bringBackFile(roots, i, filepath.Join(keep, "before", strconv.Itoa(i))); err != nil {
+			return err
+		}
+	}
+	return l.bringBackIndex(keep)
+}
+
+// removeTemps removes what an interrupted step left beside the files, and directories that were made for it.
+func (l *Landed) removeTemps(roots roots) {
+	for i, f := range l.Files {
+		temp := filepath.ToSlash(l.temp(i))
+		if info, err := lstatBeneath(roots.of(f), temp); err == nil && info != nil {
+			roots.of(f).Remove(temp) //nolint:errcheck // the next undoing tries again
+		}
+		if f.Before.Kind != "" || f.Git {
+			continue
+		}
+		for dir := filepath.Dir(string(f.Path)); dir != "." && !l.hadDir(dir); dir = filepath.Dir(dir) {
+			if info, err := lstatBeneath(roots.work, dir); err != nil || info == nil || !info.IsDir() || roots.work.Remove(filepath.FromSlash(dir)) != nil {
+				break
+			}
+		}
+	}
+}
+
+func (l *Landed) hadDir(dir string) bool {
+	_, ok := slices.BinarySearchFunc(l.Dirs, dir, func(d LandedDir, s string) int { return strings.Compare(string(d.Path), s) })
+	return ok
+}
+
+// bringBackDirs makes the directories again that went.
+func (l *Landed) bringBackDirs(root *os.Root) error {
+	for _, d := range l.Dirs { // by path: a parent comes first
+		err := root.Mkdir(filepath.FromSlash(string(d.Path)), os.FileMode(d.Mode))
+		if err == nil {
+			err = root.Chmod(filepath.FromSlash(string(d.Path)), os.FileMode(d.Mode))
+		}
+		if err != nil && !errors.Is(err, fs.ErrExist) {
+			return err
+		}
+	}
+	return nil
+}
+
+func (l *Landed) bringBackFile(roots roots, i int, from string) error {
+	f := l.Files[i]
+	if f.Before.Kind == "" {
+		return nil
+	}
+	root := roots.of(f)
+	now, info, err := keepState(root, string(f.Path), "")
+	if err != nil {
+		return err
+	}
+	switch {
+	case now.is(f.Before) && now.Mode == f.Before.Mode && info.ModTime().Equal(f.Before.Time):
+		return nil
+	case !now.is(f.Before) && !now.is(f.After): // somebody's, who was quicker than a landing that then failed
+		return nil
+	}
+	step("undo " + string(f.Path))
+	if err := l.putFile(root, i, from, f.Before); err != nil {
+		return fmt.Errorf("bring back %s: %w", f.Path, err)
+	}
+	if f.Before.Kind == "file" {
+		return root.Chtimes(filepath.FromSlash(string(f.Path)), f.Before.Time, f.Before.Time)
+	}
+	return nil
+}
+
+// bringBackIndex puts the index back, byte for byte, unless it is as it was or the landing left it alone.
+func (l *Landed) bringBackIndex(keep string) error {
+	index := filepath.Join(l.GitDir, "index")
+	if l.IndexAfterSum == "" {
+		return nil
+	}
+	now, err := sumOf(index)
+	if err != nil || now == l.IndexSum {
+		return err
+	}
+	step("undo index")
+	if l.IndexSum == "" {
+		return os.Remove(index)
+	}
+	temp := index + ".termic-" + l.Nonce + "-undo"
+	if err := os.Remove(temp); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err := copyFile(filepath.Join(keep, "index.before"), temp); err != nil {
+		return err
+	}
+	if info, err := os.Stat(index); err == nil {
+		if err := os.Chmod(temp, info.Mode().Perm()); err != nil {
+			return err
+		}
+	}
+	return os.Rename(temp, index)
+}
