@@ -38,10 +38,11 @@ func (a *app) answerAt(ctx context.Context, terminal io.ReadWriter) {
 			select {
 			case <-changed:
 			case <-ctx.Done():
-			case _, open := <-lines: // typed while nothing was asked: no answer to anything
+			case line, open := <-lines: // typed while nothing was asked: no answer to anything
 				if !open {
 					return
 				}
+				a.trustAt(terminal, line)
 			}
 			continue
 		}
@@ -95,6 +96,24 @@ func (a *app) answer(terminal io.Writer, p hold.Pending, line string) {
 	if err != nil {
 		fmt.Fprintln(terminal, printable(err.Error()))
 	}
+}
+
+// trustAt takes "trust PROJECT DIGEST" and "distrust PROJECT DIGEST": the person's word on a repository's commands, which is
+// otherwise given in the window. What is none of these is ignored.
+func (a *app) trustAt(terminal io.Writer, line string) {
+	words := strings.Fields(line)
+	if len(words) != 3 || words[0] != "trust" && words[0] != "distrust" {
+		return
+	}
+	raw, err := json.Marshal(verbs.TrustAnswerIn{Project: words[1], Digest: words[2], Trust: words[0] == "trust"})
+	if err == nil {
+		_, err = a.router.Dispatch(context.Background(), registry.Person(registry.Window), verbs.TrustAnswer.Verb().Name, raw)
+	}
+	if err != nil {
+		fmt.Fprintln(terminal, printable(err.Error()))
+		return
+	}
+	fmt.Fprintln(terminal, printable(words[0]+"ed: "+words[1]))
 }
 
 // printable makes what an agent wrote safe to print: nothing of it acts on the terminal or hides.

@@ -80,6 +80,7 @@ func Boundaries() []Boundary {
 		{"cage.bypass", "An agent in a cage cannot start itself again without its own prompts.", Advisory, Advisory, untilNone, "nothing: no kernel can; the cage is the boundary"},
 		{"git.hooks", "No hook and no program that a repository configures runs in git calls of the app.", Enforced, Advisory, built + "hooks", noMac},
 		{"git.landing", "What a cage wrote is landed, or started from without that cage, only when what programs obey in it was shown.", Enforced, Advisory, built + "landing", macCage},
+		{"repo.trust", "Commands of a repository's settings run only as the person trusted them, and in the task's cage.", Enforced, Advisory, "app: TestARepositorysCommandsRunOnlyAsTrusted", macCage},
 		{"git.view", "What a cage writes into its git is not believed outside.", Enforced, Advisory, built + "view", macCage},
 	}
 }

@@ -73,7 +73,7 @@ func (s Services) can(record task.Record) []string {
 	return can.Words()
 }
 
-func (s Services) projectSettings(_ context.Context, call registry.Call, in verbs.ProjectSettingsIn) (verbs.ProjectSettingsOut, error) {
+func (s Services) projectSettings(ctx context.Context, call registry.Call, in verbs.ProjectSettingsIn) (verbs.ProjectSettingsOut, error) {
 	edit, err := newEdit(in.Cage, in.Hosts, in.Read, in.Write, in.Env, in.Drop, call.Subject.Projects)
 	if err != nil {
 		return verbs.ProjectSettingsOut{}, err
@@ -103,12 +103,14 @@ func (s Services) projectSettings(_ context.Context, call registry.Call, in verb
 	for _, id := range d.Projects {
 		out.Projects = append(out.Projects, string(id))
 	}
-	return verbs.ProjectSettingsOut{Defaults: out}, nil
+	repository, err := s.repoSettings(ctx, changed)
+	return verbs.ProjectSettingsOut{Defaults: out, Repository: repository}, err
 }
 
 // wanted returns the task that was asked for. What was not said of its cage is as the person set it for the project;
 // a scoped caller's is as the guard has said, whatever the project's settings are.
-func (s Services) wanted(subject registry.Subject, in verbs.TaskNewIn) (task.New, error) {
+func (s Services) wanted(ctx context.Context, subject registry.Subject, in verbs.TaskNewIn) (task.New, error) {
+	in.Agent = s.agentFor(ctx, subject.Project, in.Agent)
 	if child := subject.Child; child != nil {
 		lets := child.Set
 		return task.New{
@@ -137,7 +139,11 @@ func (s Services) wanted(subject registry.Subject, in verbs.TaskNewIn) (task.New
 		return task.New{}, err
 	}
 	if want.Mode.Caged() {
-		if asked, err = seed(asked, p.Defaults, want.Mode); err != nil {
+		defaults, err := s.narrowed(ctx, p)
+		if err != nil {
+			return task.New{}, err
+		}
+		if asked, err = seed(asked, defaults, want.Mode); err != nil {
 			return task.New{}, err
 		}
 		want.MCP = p.Defaults.MCP

@@ -39,6 +39,7 @@ var explained = []struct {
 	{git.ErrBranchInUse, refusal.Conflict, "the branch is checked out somewhere else", "switch that checkout to another branch"},
 	{git.ErrDirExists, refusal.Conflict, "the directory of the checkout exists already", "remove it, or choose another name"},
 	{git.ErrMainWorktree, refusal.Conflict, "that is the repository's own checkout", ""},
+	{git.ErrNotFile, refusal.Conflict, "it is no regular file in that commit", "commit a file"},
 	{git.ErrNotWorktree, refusal.Conflict, "the task's checkout is not where it was, or no checkout any more", "look at its directory"},
 	{git.ErrMounted, refusal.Conflict, "something is mounted in the checkout", "unmount it first"},
 	{git.ErrOther, refusal.Conflict, "another directory is where the checkout was", "look at its directory"},

@@ -109,6 +109,7 @@ func Bind(r *registry.Router, s Services) {
 	s.bindTabs(r)
 	s.bindCages(r)
 	s.bindProjects(r)
+	s.bindRepo(r)
 	s.bindAgents(r)
 	s.bindSettings(r)
 	s.bindClients(r)

@@ -29,7 +29,7 @@ func (s Services) bindTasks(r *registry.Router) {
 }
 
 func (s Services) taskNew(ctx context.Context, call registry.Call, in verbs.TaskNewIn) (verbs.TaskNewOut, error) {
-	want, err := s.wanted(call.Subject, in)
+	want, err := s.wanted(ctx, call.Subject, in)
 	if err != nil {
 		return verbs.TaskNewOut{}, err
 	}
@@ -41,7 +41,7 @@ func (s Services) taskNew(ctx context.Context, call registry.Call, in verbs.Task
 	if err != nil {
 		return verbs.TaskNewOut{}, err
 	}
-	out := verbs.TaskNewOut{Task: s.taskFor(call, record), Delivery: "none"}
+	out := verbs.TaskNewOut{Task: s.taskFor(call, record), Delivery: "none", Setup: s.Tasks.SetupNote(record.ID)}
 	switch {
 	case delivered:
 		out.Delivery = "submitted"
@@ -51,8 +51,8 @@ func (s Services) taskNew(ctx context.Context, call registry.Call, in verbs.Task
 	return out, nil
 }
 
-func (s Services) taskPreview(_ context.Context, call registry.Call, in verbs.TaskNewIn) (verbs.TaskPreviewOut, error) {
-	want, err := s.wanted(call.Subject, in)
+func (s Services) taskPreview(ctx context.Context, call registry.Call, in verbs.TaskNewIn) (verbs.TaskPreviewOut, error) {
+	want, err := s.wanted(ctx, call.Subject, in)
 	if err != nil {
 		return verbs.TaskPreviewOut{}, err
 	}

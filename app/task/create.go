@@ -93,7 +93,22 @@ func (s *Tasks) Create(ctx context.Context, want New) (record Record, delivered 
 		s.end(t)
 		return Record{}, false, undo(err)
 	}
+	note := s.setUp(ctx, t)
+	s.mu.Lock()
+	t.setup = note
+	s.mu.Unlock()
 	return record, delivered, nil
+}
+
+// SetupNote says what of the project's settings was not run when a task was made, in words; empty when nothing was
+// left out, and after a restart of the app.
+func (s *Tasks) SetupNote(id ident.Task) string {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if t := s.tasks[id]; t != nil {
+		return t.setup
+	}
+	return ""
 }
 
 // admit checks what can be checked without touching anything, and fills in the defaults.

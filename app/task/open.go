@@ -71,6 +71,8 @@ type tabWish struct {
 	still  func() error // as in tab.Send, for the prompt
 	// outside opens it beside the task's cage. Only OpenOutside asks for it.
 	outside bool
+	// argv runs in place of the agent's program; for commands of the project.
+	argv []string
 }
 
 // openTab starts an agent in a task whose life is locked: in its cage, when it has one.
@@ -100,6 +102,9 @@ func (s *Tasks) openTab(ctx context.Context, t *task, definition agent.Definitio
 	queue, err := s.inherit(t, before, tabID)
 	if err != nil {
 		return nil, false, err
+	}
+	if want.argv != nil {
+		argv = want.argv
 	}
 	opened, err := tab.Open(tab.Spec{
 		ID: tabID, Queue: queue, Keep: s.keepQueue(tabID), Task: t.record.ID, Name: name, Agent: definition,

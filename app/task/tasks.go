@@ -92,6 +92,8 @@ type task struct {
 	view view
 	// opened counts the tabs that were ever opened, for their names; guarded by Tasks.mu.
 	opened map[string]int
+	// setup is SetupNote; guarded by Tasks.mu.
+	setup string
 }
 
 // Open reads the tasks and puts right what a crash left behind.

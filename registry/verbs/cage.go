@@ -82,13 +82,14 @@ func (in ProjectSettingsIn) Target() registry.Target {
 
 // ProjectSettingsOut is the result of project_settings.
 type ProjectSettingsOut struct {
-	Defaults ProjectDefaults `json:"defaults" jsonschema:"what new tasks of the project get unless told otherwise"`
+	Defaults   ProjectDefaults `json:"defaults" jsonschema:"what the person chose for new tasks of the project"`
+	Repository RepoSettings    `json:"repository" jsonschema:"what the repository's .termic.toml and the person's own file beside it say"`
 }
 
 var ProjectSettings = registry.Define[ProjectSettingsIn, ProjectSettingsOut](registry.Verb{
 	Name:     "project_settings",
 	Summary:  "show or change what new tasks of a project get",
-	Doc:      "Shows, and with flags changes, the cage that new tasks of a project get unless told otherwise. Tasks that there are keep what they have. Nothing of it is read from the repository.",
+	Doc:      "Shows, and with flags changes, the cage that new tasks of a project get unless told otherwise. Tasks that there are keep what they have. Also shows what the repository's .termic.toml on the default branch says, what of it counts, and where each value comes from: it only narrows, and its commands run only once the person has trusted exactly that file.",
 	Class:    registry.Write,
 	Scope:    registry.Full,
 	Audience: registry.ForCLI,

@@ -81,6 +81,7 @@ type TaskOut struct {
 type TaskNewOut struct {
 	Task     Task   `json:"task" jsonschema:"the new task"`
 	Delivery string `json:"delivery" enum:"none,queued,submitted" jsonschema:"what became of the prompt: none given, queued until the agent is ready, or submitted with its start"`
+	Setup    string `json:"setup,omitempty" jsonschema:"what of the project's settings was not run, in words"`
 }
 
 var TaskNew = registry.Define[TaskNewIn, TaskNewOut](registry.Verb{

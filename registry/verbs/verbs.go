@@ -25,10 +25,10 @@ func All() []*registry.Verb {
 	return []*registry.Verb{
 		TaskNew.Verb(), TaskSend.Verb(), TaskWait.Verb(), TaskStatus.Verb(), TaskResult.Verb(), TaskLog.Verb(), TaskDiff.Verb(), TaskCommits.Verb(),
 		TaskTab.Verb(), TaskTabClose.Verb(), TaskBroadcast.Verb(), TaskAgents.Verb(), Prompts.Verb(),
-		TaskList.Verb(), TaskAttach.Verb(), TaskRename.Verb(), TaskArchive.Verb(), TaskRestore.Verb(), TaskApply.Verb(), TaskOpen.Verb(),
+		TaskList.Verb(), TaskAttach.Verb(), TaskRename.Verb(), TaskArchive.Verb(), TaskRestore.Verb(), TaskApply.Verb(), TaskRun.Verb(), TaskOpen.Verb(),
 		CageEdit.Verb(), TabOutside.Verb(),
 		QueueList.Verb(), QueueEdit.Verb(), QueueCancel.Verb(),
-		ProjectAdd.Verb(), ProjectList.Verb(), ProjectSettings.Verb(), ProjectRemove.Verb(),
+		ProjectAdd.Verb(), ProjectList.Verb(), ProjectSettings.Verb(), TrustAnswer.Verb(), ProjectRemove.Verb(),
 		AgentAdd.Verb(), AgentRemove.Verb(),
 		SettingsGet.Verb(), SettingsSet.Verb(), SettingsList.Verb(),
 		ClientList.Verb(), ClientShow.Verb(), ClientAdd.Verb(), ClientRemove.Verb(), ClientRefresh.Verb(), ClientConnect.Verb(),

@@ -121,6 +121,8 @@ export interface TaskNewOut {
   task: Task;
   /** what became of the prompt: none given, queued until the agent is ready, or submitted with its start */
   delivery: "none" | "queued" | "submitted";
+  /** what of the project's settings was not run, in words */
+  setup?: string;
 }
 
 export interface TaskSendIn {
@@ -566,6 +568,13 @@ export interface TaskApplyOut {
   confirm?: string;
 }
 
+export interface TaskRunIn {
+  /** task: name, project/name, unique prefix, or id */
+  task: string;
+  /** which of the project's commands; default: run */
+  what?: "run" | "setup";
+}
+
 export interface TaskOpenIn {
   /** task: name, project/name, unique prefix, or id; leave it out to bring only the window to the front */
   task?: string;
@@ -789,9 +798,48 @@ export interface ProjectDefaults {
   isolated_history: boolean;
 }
 
+export interface RepoSetting {
+  /** the key */
+  key: string;
+  /** its values */
+  values: string[];
+  /** where it comes from: .termic.toml or the person's own file */
+  from: string;
+  /** what comes of it */
+  effect: string;
+}
+
+export interface RepoSettings {
+  /** the default branch, whose commit is read */
+  branch: string;
+  /** digest of .termic.toml as it is there; empty when there is none */
+  digest?: string;
+  /** whether the person trusted exactly these commands */
+  trusted: boolean;
+  /** the person's own file, the same keys as JSON with comments, which wins */
+  mine: string;
+  /** each key that is given, and what counts */
+  settings: RepoSetting[];
+  /** hosts and paths that .termic.toml asks for and the person did not give: project settings gives them */
+  wants?: string[];
+  /** what was not understood or has no effect, with line and column */
+  problems?: string[];
+}
+
 export interface ProjectSettingsOut {
-  /** what new tasks of the project get unless told otherwise */
+  /** what the person chose for new tasks of the project */
   defaults: ProjectDefaults;
+  /** what the repository's .termic.toml and the person's own file beside it say */
+  repository: RepoSettings;
+}
+
+export interface TrustAnswerIn {
+  /** project: name, unique prefix or id */
+  project: string;
+  /** digest of the .termic.toml that was shown */
+  digest: string;
+  /** whether its commands may run; no takes an earlier yes back */
+  trust: boolean;
 }
 
 export interface ProjectRemoveIn {
@@ -1321,6 +1369,8 @@ export interface Verbs {
   task_restore: { in: TaskRestoreIn; out: TaskOut };
   /** land a task's work in the project's checkout, or take that back */
   task_apply: { in: TaskApplyIn; out: TaskApplyOut };
+  /** run the project's commands in a task */
+  task_run: { in: TaskRunIn; out: TabOut };
   /** bring the window to the front */
   task_open: { in: TaskOpenIn; out: None };
   /** change a task's cage */
@@ -1339,6 +1389,8 @@ export interface Verbs {
   project_list: { in: None; out: ProjectListOut };
   /** show or change what new tasks of a project get */
   project_settings: { in: ProjectSettingsIn; out: ProjectSettingsOut };
+  /** trust the commands of a repository's .termic.toml, or take that back */
+  trust_answer: { in: TrustAnswerIn; out: None };
   /** forget a project */
   project_remove: { in: ProjectRemoveIn; out: None };
   /** define an agent of your own */
@@ -1416,6 +1468,7 @@ export const verbs: { readonly [K in VerbName]: { readonly summary: string; read
   task_archive: { summary: "archive a task, keeping all its work", class: "destructive" },
   task_restore: { summary: "bring an archived task back", class: "write" },
   task_apply: { summary: "land a task's work in the project's checkout, or take that back", class: "destructive" },
+  task_run: { summary: "run the project's commands in a task", class: "write" },
   task_open: { summary: "bring the window to the front", class: "write" },
   cage_edit: { summary: "change a task's cage", class: "write" },
   tab_outside: { summary: "open a tab outside a task's cage", class: "write" },
@@ -1425,6 +1478,7 @@ export const verbs: { readonly [K in VerbName]: { readonly summary: string; read
   project_add: { summary: "register a git repository as a project", class: "write" },
   project_list: { summary: "list projects", class: "read" },
   project_settings: { summary: "show or change what new tasks of a project get", class: "write" },
+  trust_answer: { summary: "trust the commands of a repository's .termic.toml, or take that back", class: "write" },
   project_remove: { summary: "forget a project", class: "destructive" },
   agent_add: { summary: "define an agent of your own", class: "write" },
   agent_remove: { summary: "remove an agent of your own", class: "destructive" },
