@@ -117,14 +117,22 @@ func onlyKnown(s *jsonschema.Schema) bool {
 }
 
 // takes tells whether raw is one JSON value that certainly fits the schema.
-func (m *mold) takes(raw []byte) bool {
+func (m *mold) takes(raw []byte) bool { return m.read(raw) }
+
+// takesWritten is takes for what Marshal wrote just now, which has looked for members that are there twice already, in raw
+// values of the type too (TestAResultHasNoMemberTwice).
+func (m *mold) takesWritten(raw []byte) bool { return m.read(raw, twiceIsFine) }
+
+var twiceIsFine = jsontext.AllowDuplicateNames(true)
+
+func (m *mold) read(raw []byte, options ...jsontext.Options) bool {
 	if m == nil {
 		return false
 	}
 	r := readers.Get().(*reader)
 	defer readers.Put(r)
 	r.buffer = *bytes.NewBuffer(raw)
-	r.decoder.Reset(&r.buffer)
+	r.decoder.Reset(&r.buffer, options...)
 	decoder := r.decoder
 	return m.value(decoder) && len(bytes.TrimLeft(raw[decoder.InputOffset():], " \t\r\n")) == 0
 }

@@ -172,7 +172,7 @@ func (s *shape) encode(value any) (json.RawMessage, error) {
 	if err != nil {
 		return nil, err
 	}
-	if s.mold().takes(raw) {
+	if s.mold().takesWritten(raw) {
 		return raw, nil
 	}
 	var loose any

@@ -3,6 +3,7 @@ package grant
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"strings"
 	"testing"
 
@@ -64,7 +65,25 @@ func TestTokensThatAreNoneAllGetTheSameAnswer(t *testing.T) {
 		if ok != c.ok || !ok && caller != (registry.Caller{}) {
 			t.Errorf("%s: %+v, %v", name, caller, ok)
 		}
+		if digests, comparisons := workOf(book, c.channel, c.token); digests != 1 || comparisons != 1 {
+			t.Errorf("%s cost %d digests and %d comparisons, want one of each", name, digests, comparisons)
+		}
 	}
+}
+
+// workOf returns how many digests and comparisons a token costs.
+func workOf(book *Book, channel Channel, token string) (digests, comparisons int) {
+	sum, same := book.sum, book.same
+	defer func() { book.sum, book.same = sum, same }()
+	book.sum = func(text []byte) [sha256.Size]byte { digests++; return sum(text) }
+	book.same = func(x, y []byte) int {
+		if len(x) == sha256.Size && len(y) == sha256.Size { // else it is not all that is compared
+			comparisons++
+		}
+		return same(x, y)
+	}
+	_, _ = book.Caller(channel, token)
+	return digests, comparisons
 }
 
 func TestAGrantWithoutAScopeReachesNothing(t *testing.T) {
