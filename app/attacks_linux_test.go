@@ -14,7 +14,7 @@ import (
 // TestAttacks are the attacks by a detour that the design names, whole, against the built program. Each part is red when
 // the control that holds it is taken out: build/mutants names them.
 //
-// Setup commands are not built (pendingDetours fails when they come): a base branch is tried without them.
+// A base branch is tried without setup commands: TestARepositorysCommandsRunOnlyAsTrusted has those.
 func TestAttacks(t *testing.T) {
 	b := newBuilt(t)
 	for _, c := range []boundaryCase{

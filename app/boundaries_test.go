@@ -139,10 +139,7 @@ func readFile(t *testing.T, name string) string {
 // pendingDetours are the ways for a text to reach an agent by a detour that are not built: the verb that would come with
 // each. When it comes, its detour needs a row in docs/security.md and a test there, and leaves this list.
 var pendingDetours = map[string][]string{
-	"broadcast":                               {"task_broadcast"},
-	"a text that is sent again and again":     {"task_repeat", "repeat_add"},
-	"a library of prompts":                    {"prompts", "prompt_list", "prompt_add"},
-	"commands of a repository's own settings": {"trust_answer", "repo_trust"},
+	"comments on a diff that go to the agent": {"review_send", "review_comment"},
 }
 
 // TestADetourThatComesNeedsItsTest fails when a feature is there whose detour is listed as not built.

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -60,7 +61,8 @@ func (r *rig) crashes(verb, arguments string, first, step int, prepare, check fu
 		r.t.Fatal(err)
 	}
 	arm := r.killer()
-	r.startBuilt()
+	b := &built{rig: r}
+	b.startBuilt()
 	for at := first; ; at += step {
 		prepare(at)
 		arm(at)
@@ -73,7 +75,7 @@ func (r *rig) crashes(verb, arguments string, first, step int, prepare, check fu
 			r.t.Fatalf("%s refused when it was to be killed at step %d: %v", verb, at, err)
 		}
 		killed++
-		r.startBuilt()
+		b.startBuilt()
 		check(at)
 	}
 }
@@ -110,13 +112,7 @@ func (r *rig) traces() string {
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	for i := range all { // maps have no order
-		for j := i + 1; j < len(all); j++ {
-			if all[j] < all[i] {
-				all[i], all[j] = all[j], all[i]
-			}
-		}
-	}
+	slices.Sort(all) // maps have no order
 	return strings.Join(all, "\n")
 }
 

@@ -116,7 +116,7 @@ var TaskWait = registry.Define[TaskWaitIn, TaskWaitOut](registry.Verb{
 	Refusals:   []refusal.Code{refusal.NotFound, refusal.Ambiguous, refusal.BadInput},
 	CLI: registry.Command{
 		Path: "wait", Example: "wait fix-login --timeout 10m",
-		Exits: map[string]int{"needs_input": 3, "not_delivered": 4, "timeout": 7, "exited": 8},
+		Exits: map[string]int{"needs_input": 3, "not_delivered": 9, "timeout": 7, "exited": 8},
 	},
 })
 
