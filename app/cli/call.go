@@ -159,7 +159,7 @@ func waitFor(form *render.Form, result json.RawMessage) (map[string]any, error) 
 	if tab, ok := values["tab"].(string); ok && form.Then.Argument("tab") != nil {
 		arguments["tab"] = tab
 	}
-	if text, ok := values["text"].(string); ok && form.Then.Argument("text") != nil {
+	if text, ok := values["text"].(string); ok && text != "" && form.Then.Argument("text") != nil {
 		arguments["text"] = text
 	}
 	return arguments, nil
