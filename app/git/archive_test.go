@@ -229,8 +229,8 @@ func TestCommitsThatOnlyAReflogReachesSurvive(t *testing.T) {
 	if h.oid(to, "HEAD@{1}") == "" || h.oid(to, "refs/worktree/mine") != detached {
 		t.Error("private refs and reflog did not come back")
 	}
-	if len(a.Pins) != 3 || !slices.Contains(a.Pins, lost) || !slices.Contains(a.Pins, detached) {
-		t.Errorf("pins %v: want HEAD, the amended commit, the last detached one", a.Pins)
+	if len(a.Pins) != 4 || !slices.Contains(a.Pins, lost) || !slices.Contains(a.Pins, detached) || !slices.Contains(a.Pins, stash) {
+		t.Errorf("pins %v: want HEAD, the amended commit, the last detached one, the stash", a.Pins)
 	}
 	if err := r.DropPins(t.Context(), "t1"); err != nil {
 		t.Fatal(err)

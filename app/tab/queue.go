@@ -7,7 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"termic/app/settle"
 	"termic/registry/ident"
 )
 
@@ -347,12 +346,6 @@ func (t *Tab) settleText(which Queued, fate Fate, by string, err error) {
 		t.rest = time.Now().Add(afterFailure)
 	}
 	t.broadcast()
-}
-
-// exited tells whether nothing runs in the tab; t.mu is held.
-func (t *Tab) exited() bool {
-	state, _, _ := t.machine.State()
-	return state == settle.Exited
 }
 
 // AskedBy returns the text with what is asked just before it is typed.
