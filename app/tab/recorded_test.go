@@ -229,7 +229,7 @@ var ways = []struct {
 }
 
 // TestSignalsAlone measures how often each signal alone would be right, and all of them together, in the order in which the agent's
-// definition believes them. All together must be right as often as the best alone. `make bench` prints the table.
+// definition believes them. All together must be right as often as the best alone. `go test -run TestSignalsAlone -v` prints the table.
 func TestSignalsAlone(t *testing.T) {
 	for _, file := range recordings(t) {
 		r := readRecording(t, file)
