@@ -1,10 +1,12 @@
 package app
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"termic/registry/refusal"
 )
@@ -70,6 +72,21 @@ head -1 <&3
 			b.t.Errorf("twin: %q", got)
 		}
 	}},
+	{"servers", func(b *built) {
+		b.cagedShell("serving", "")
+		b.serveInside("serving")
+		if got, err := getPage("http://127.0.0.1:18080/page.html"); !errors.Is(err, syscall.ECONNREFUSED) {
+			b.t.Errorf("it is reached without having been opened: %q, %v", got, err)
+		}
+		url := b.must("server_open", `{"task":"serving","port":18080}`)["server"].(map[string]any)["url"].(string)
+		if got, err := getPage(url + "/page.html"); got != "from-the-cage\n" {
+			b.t.Errorf("twin: %q, %v", got, err)
+		}
+		b.must("server_close", `{"task":"serving","port":18080}`)
+		if got, err := getPage(url + "/page.html"); !errors.Is(err, syscall.ECONNREFUSED) {
+			b.t.Errorf("it was closed and answers: %q, %v", got, err)
+		}
+	}},
 }
 
 // wall runs a line in a task without a cage, where it shows want, and in a cage of each mode, where it shows one of the
@@ -128,6 +145,18 @@ var gitCases = []boundaryCase{
 		b.must("task_apply", `{"task":"landed","confirm":%q}`, wordOf(no))
 		b.has("plain-work.txt", "x\n")
 		b.must("task_apply", `{"task":"landed","undo":true}`)
+	}},
+	{"trust", func(b *built) {
+		b.commitRepo("run = \"echo ran > ran.txt\"\n")
+		b.task("obedient", "shell", "")
+		b.refused(refusal.Unconfirmed, "task_run", `{"task":"obedient"}`)
+		digest := b.repository()["digest"].(string)
+		b.refused(refusal.UnknownVerb, "trust_answer", `{"project":"demo","digest":%q,"trust":true}`, digest)
+		b.types("trust demo " + digest + "\n") // the person's word
+		b.until("it is trusted", func() bool { return b.repository()["trusted"] == true })
+		b.must("task_run", `{"task":"obedient"}`)
+		ran := filepath.Join(b.flag("obedient", "path").(string), "ran.txt")
+		b.until("it runs", func() bool { _, err := os.Stat(ran); return err == nil })
 	}},
 	{"view", func(b *built) {
 		made := b.cagedShell("planter", "")

@@ -67,6 +67,28 @@ func TestADenialIsShownWithTheOneRuleThatAllowsIt(t *testing.T) {
 	}
 }
 
+// serveInside starts a server in a task's cage, at 18080 of its own loopback.
+func (r *rig) serveInside(task string) {
+	r.t.Helper()
+	r.inside(task, `echo from-the-cage > page.html; python3 -c 'import http.server as h, os
+s = h.ThreadingHTTPServer(("127.0.0.1", 18080), h.SimpleHTTPRequestHandler)
+os.fork() and os._exit(0)
+s.serve_forever()' >/dev/null 2>&1`)
+}
+
+// getPage returns what is at a URL, over a connection of its own.
+func getPage(url string) (string, error) {
+	transport := &http.Transport{DisableKeepAlives: true}
+	defer transport.CloseIdleConnections()
+	response, err := (&http.Client{Transport: transport}).Get(url)
+	if err != nil {
+		return "", err
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	return string(body), err
+}
+
 // TestAServerOfACageIsReachedOnlyWhenItWasOpened, by its name and until it is closed.
 func TestAServerOfACageIsReachedOnlyWhenItWasOpened(t *testing.T) {
 	t.Parallel()
@@ -76,21 +98,8 @@ func TestAServerOfACageIsReachedOnlyWhenItWasOpened(t *testing.T) {
 	if !strings.Contains(no.Reason, "18080") {
 		t.Errorf("reason: %s", no.Reason)
 	}
-	r.inside("fix", `echo from-the-cage > page.html; python3 -c 'import http.server as h, os
-s = h.ThreadingHTTPServer(("127.0.0.1", 18080), h.SimpleHTTPRequestHandler)
-os.fork() and os._exit(0)
-s.serve_forever()' >/dev/null 2>&1`)
-	get := func(url string) (string, error) {
-		transport := &http.Transport{DisableKeepAlives: true}
-		defer transport.CloseIdleConnections()
-		response, err := (&http.Client{Transport: transport}).Get(url)
-		if err != nil {
-			return "", err
-		}
-		defer response.Body.Close()
-		body, err := io.ReadAll(response.Body)
-		return string(body), err
-	}
+	r.serveInside("fix")
+	get := getPage
 	if got, err := get("http://127.0.0.1:18080/page.html"); !errors.Is(err, syscall.ECONNREFUSED) {
 		t.Errorf("it is reached without having been opened: %q, %v", got, err)
 	}

@@ -17,7 +17,7 @@ part() {
 # go_tests PART...: the tests, with the parts that failed before them. No result comes from the cache: a test that
 # runs a program of ours in a child process would stay green after that program changed. 10 minutes a package at most.
 go_tests() {
-  build/isolate.sh env CGO_ENABLED=1 go test -json -race -vet=off -count=1 -timeout 10m \
+  build/isolate.sh env CGO_ENABLED=1 go test -json -race -vet=off -count=1 -timeout 20m \
     -exec "'$root/build/testbin.sh'" ./... ./testdata/testagent | node build/summary.mjs "$@"
 }
 

@@ -77,13 +77,12 @@ func Boundaries() []Boundary {
 		{"cage.processes", "In enforce and enforce-fs, no process outside the cage can be seen or signalled.", Enforced, Advisory, built + "wall-processes", macCage},
 		{"cage.ports", "In enforce, a task reaches no port of this machine but its own; in enforce-fs the network is open.", Enforced, Advisory, built + "wall-ports", macCage},
 		{"cage.egress", "In enforce, a caged task reaches the hosts of its list only.", Enforced, Advisory, built + "egress", macCage},
-		{"cage.connections", "In enforce, a connection that does not go through the proxy leads nowhere.", Enforced, Advisory, "sandbox/cagetest: TestHostile", macCage},
-		{"cage.servers", "A server in an enforce cage is reached from outside only while the person has it open.", Enforced, Advisory, "app: TestAServerOfACageIsReachedOnlyWhenItWasOpened", macCage},
+		{"cage.servers", "A server in an enforce cage is reached from outside only while the person has it open.", Enforced, Advisory, built + "servers", macCage},
 		{"cage.resources", "A cage takes no more memory, processor time, processes or disk than it is given.", Advisory, Advisory, untilNone, "nothing: no limit is set but the size of private directories; termic disk shows what a task takes"},
 		{"cage.bypass", "An agent in a cage cannot start itself again without its own prompts.", Advisory, Advisory, untilNone, "nothing: no kernel can; the cage is the boundary"},
 		{"git.hooks", "No hook and no program that a repository configures runs in git calls of the app.", Enforced, Advisory, built + "hooks", noMac},
 		{"git.landing", "What a cage wrote is landed, or started from without that cage, only when what programs obey in it was shown.", Enforced, Advisory, built + "landing", macCage},
-		{"repo.trust", "Commands of a repository's settings run only as the person trusted them, and in the task's cage.", Enforced, Advisory, "app: TestARepositorysCommandsRunOnlyAsTrusted", macCage},
+		{"repo.trust", "Commands of a repository's settings run only as the person trusted them, and in the task's cage.", Enforced, Advisory, built + "trust", macCage},
 		{"git.view", "What a cage writes into its git is not believed outside.", Enforced, Advisory, built + "view", macCage},
 	}
 }
