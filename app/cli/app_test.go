@@ -147,6 +147,9 @@ func (app *fakeApp) bind() {
 		}
 		return verbs.TaskListOut{Tasks: []verbs.Task{sampleTask("fix-login"), sampleTask("fix-logout")}}, nil
 	})
+	bind(app, verbs.TaskApply, func(_ context.Context, in verbs.TaskApplyIn) (verbs.TaskApplyOut, error) {
+		return verbs.TaskApplyOut{Outcome: in.Task, As: "changes"}, nil // the outcome that the task is named by
+	})
 	bind(app, verbs.TaskArchive, func(_ context.Context, in verbs.TaskArchiveIn) (verbs.TaskArchiveOut, error) {
 		return verbs.TaskArchiveOut{Task: sampleTask(in.Task), Kept: []string{"branch termic/x", "2 untracked files"}}, nil
 	})

@@ -46,7 +46,11 @@ func (s *session) perform(cmd *cobra.Command, form *render.Form, arguments map[s
 		return s.follow(ctx, client, form, arguments, result)
 	}
 	if !waits {
-		return s.result(form, result)
+		status, err := exitOf(form, result)
+		if err != nil {
+			return err
+		}
+		return s.ended(s.result(form, result), status)
 	}
 	return s.thenWait(ctx, client, form, result, limit)
 }
@@ -198,6 +202,19 @@ func (s *session) wait(ctx context.Context, client *ctl.Client, form *render.For
 			return result, form.Verb.CLI.Exits[outcome], nil
 		}
 	}
+}
+
+// exitOf returns the exit status that a verb gives the outcome in its result; 0 where it gives none.
+func exitOf(form *render.Form, result json.RawMessage) (int, error) {
+	if len(form.Verb.CLI.Exits) == 0 {
+		return 0, nil
+	}
+	values, err := decode(result)
+	if err != nil {
+		return 0, fmt.Errorf("read the result of %s: %w", form.Verb.CLI.Path, err)
+	}
+	outcome, _ := values["outcome"].(string)
+	return form.Verb.CLI.Exits[outcome], nil
 }
 
 // ended returns the error that carries an exit status, once printing went well.

@@ -157,15 +157,17 @@ func lastIn(file *os.File, size int64, read reader) (string, error) {
 		}
 	}
 	lines := bufio.NewReaderSize(io.LimitReader(file, maxTail), 64<<10)
-	var last, lastID string
-	found := false
+	var last []byte // joined in place: a file may be one message in a million lines
+	lastID, found := "", false
 	for {
 		line, err := lines.ReadBytes('\n')
 		if text, id, ok := read(bytes.TrimSpace(line)); ok {
 			if id != "" && id == lastID {
-				text = last + "\n" + text
+				last = append(last, '\n')
+			} else {
+				last = last[:0]
 			}
-			last, lastID, found = text, id, true
+			last, lastID, found = append(last, text...), id, true
 		}
 		if errors.Is(err, io.EOF) {
 			break
@@ -177,7 +179,7 @@ func lastIn(file *os.File, size int64, read reader) (string, error) {
 	if !found {
 		return "", ErrNone
 	}
-	return last, nil
+	return string(last), nil
 }
 
 // claudeLine: each block of an answer is a line of its own, and those of one answer have the same message id. Lines of sub-agents are

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -125,6 +126,24 @@ func TestHostileTranscripts(t *testing.T) {
 			t.Errorf("%q, %v", got, err)
 		}
 	})
+}
+
+// TestOneMessageInManyLinesIsReadOnce: joining costs what there is to read, not its square. Allocated bytes are counted, since time is
+// the machine's.
+func TestOneMessageInManyLinesIsReadOnce(t *testing.T) {
+	line := `{"type":"assistant","message":{"id":"m","content":[{"type":"text","text":"a"}]}}` + "\n"
+	const lines = 20_000
+	dir, _ := hold(t, map[string]string{claudeFile: strings.Repeat(line, lines)})
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	got, err := Last(dir, Claude, session)
+	runtime.ReadMemStats(&after)
+	if err != nil || strings.Count(got, "a") != lines {
+		t.Errorf("%d bytes, %v", len(got), err)
+	}
+	if used := after.TotalAlloc - before.TotalAlloc; used > 200<<20 { // 80 MB here; 480 MB when each line copied what came before
+		t.Errorf("%d bytes were allocated for a file of %d", used, lines*len(line))
+	}
 }
 
 func FuzzLine(f *testing.F) {
