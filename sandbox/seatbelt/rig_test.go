@@ -19,11 +19,11 @@ func mac(extra ...string) disk {
 	for _, p := range append([]string{
 		"/usr/bin/", "/bin/", "/sbin/", "/System/Library/", "/Library/Developer/", "/opt/homebrew/bin/", "/etc -> private/etc", "/private/etc/hosts", "/private/etc/sudoers",
 		"/tmp -> private/tmp", "/var -> private/var", "/private/tmp/", "/private/var/folders/", "/private/var/run/docker.sock",
-		"/Users/u/.ssh/id_ed25519", "/Users/u/.zshrc", "/Users/u/.nvm/versions/", "/Users/u/.claude/projects/", "/Users/u/Documents/work/", "/Users/u/src/lib/sub/",
+		"/Users/u/.ssh/id_ed25519", "/Users/u/.zshrc", "/Users/u/.nvm/versions/", "/Users/u/.claude/projects/", "/Users/u/Documents/plans/", "/Users/u/src/lib/sub/",
 		"/Users/u/src/web/.git/objects/", "/Users/u/Library/Keychains/", "/Users/u/.cache/go-build/",
 		"/Users/u/Library/Application Support/termic/tasks/7/git/", "/Users/u/Library/Application Support/termic/tasks/7/gitfile",
 		"/Users/u/Library/Application Support/termic/tasks/7/state/", "/Users/u/Library/Application Support/termic/tasks/7/cold/", "/Users/u/Library/Application Support/termic/cli-token",
-		"/Users/u/Library/Application Support/termic/tasks/7/upper/", "/Users/u/Library/Application Support/termic/tasks/7/work/",
+		"/Users/u/Library/Application Support/termic/tasks/7/upper/", "/Users/u/Library/Application Support/termic/tasks/7/scratch/",
 		"/Users/u/termic/7/.git", "/Users/u/termic/7/.vscode/", "/Users/u/termic/7/a/b/", "/Users/u/termic/8/",
 	}, extra...) {
 		entry := profile.Entry{Mode: 0o644}
@@ -79,7 +79,7 @@ func dirs() profile.Dirs {
 			{Path: home + "/src/web/.git/objects", Source: home + "/src/web/.git/objects", Why: "objects"},
 			{Path: home + "/.claude", Source: data + "/tasks/7/state", Write: true, Why: "state"},
 		},
-		Caches: []profile.Cache{{Path: home + "/.cache/go-build", Lower: home + "/.cache/go-build", Upper: data + "/tasks/7/upper", Work: data + "/tasks/7/work",
+		Caches: []profile.Cache{{Path: home + "/.cache/go-build", Lower: home + "/.cache/go-build", Upper: data + "/tasks/7/upper", Work: data + "/tasks/7/scratch",
 			Fallback: profile.FallbackCold, Cold: data + "/tasks/7/cold"}},
 	}
 }

@@ -104,7 +104,7 @@ func TestPolicy(t *testing.T) {
 		{"everybody's temporary files", write("/private/tmp/x"), false},
 		{"the person's keys", read(home + "/.ssh/id_ed25519"), false},
 		{"the person's shell start files", write(home + "/.zshrc"), false},
-		{"the person's documents", read(home + "/Documents/work/x"), false},
+		{"the person's documents", read(home + "/Documents/plans/x"), false},
 		{"a toolchain", read(home + "/.nvm/versions/x"), true},
 		{"writes a toolchain", write(home + "/.nvm/versions/x"), false},
 		{"the system", read("/usr/lib/libSystem.dylib"), true},
