@@ -83,12 +83,12 @@ func (s *Tasks) discard(ctx context.Context, repo *git.Repo, kept *git.Archived,
 // archived is the last step of archiving: the task's own git goes when all of it is kept.
 func (s *Tasks) archived(t *task, trouble string) (Record, error) {
 	if trouble == "" {
-		if err := s.removeView(t.record.ID); err != nil {
+		if err := s.removeView(t.record().ID); err != nil {
 			return Record{}, err
 		}
 	}
-	if err := s.State.Archive(t.record.ID); err != nil { // what is left takes room, and nothing else
-		s.Log.Error("state of an archived task's agents not removed", "task", t.record.ID, "cause", err)
+	if err := s.State.Archive(t.record().ID); err != nil { // what is left takes room, and nothing else
+		s.Log.Error("state of an archived task's agents not removed", "task", t.record().ID, "cause", err)
 	}
 	return s.save(t, func(r *Record) { r.Stage, r.Trouble = Archived, trouble })
 }
@@ -112,7 +112,7 @@ func (s *Tasks) endKept(ctx context.Context, t *task, record Record) (own *KeptG
 
 // end takes a task's token and ends its tabs and its cage.
 func (s *Tasks) end(t *task) {
-	s.Credentials.Revoke(t.record.ID)
+	s.Credentials.Revoke(t.record().ID)
 	s.closeTabs(t)
 	s.cageEnds(t)
 	s.killCage(t)
@@ -220,7 +220,7 @@ func sweep(s *store.Store) error {
 // recover puts a task right that a crash met in the middle of a step. What it removes was never worked in;
 // whatever may hold work is left where it is, and said.
 func (s *Tasks) recover(ctx context.Context, t *task) error {
-	record := t.record
+	record := t.record()
 	switch record.Stage {
 	case Creating:
 		return s.recoverCreating(ctx, t)
@@ -242,15 +242,15 @@ func (s *Tasks) recover(ctx context.Context, t *task) error {
 // finishArchiving ends an archiving whose checkout had left its place: what is still there of it, and git's record,
 // go. Everything was kept before that began.
 func (s *Tasks) finishArchiving(ctx context.Context, t *task) error {
-	repo, err := s.repo(ctx, t.record)
+	repo, err := s.repo(ctx, t.record())
 	if err == nil {
-		err = repo.RemoveWorktree(ctx, t.record.Dir)
+		err = repo.RemoveWorktree(ctx, t.record().Dir)
 	}
 	if err != nil && !errors.Is(err, git.ErrMainWorktree) {
 		return err
 	}
 	trouble := ""
-	if dir, err := s.viewDir(t.record.ID); err != nil || exists(dir) && !s.provedKept(t.record, t.record.Kept) {
+	if dir, err := s.viewDir(t.record().ID); err != nil || exists(dir) && !s.provedKept(t.record(), t.record().Kept) {
 		trouble = unproved(errUnproved)
 	}
 	_, err = s.archived(t, trouble)
@@ -260,7 +260,7 @@ func (s *Tasks) finishArchiving(ctx context.Context, t *task) error {
 // recoverCreating undoes a creation that never reached the agent. Directory and branch were free when the intent
 // was put on disk, so whatever there is of them is ours, and nobody has worked in it.
 func (s *Tasks) recoverCreating(ctx context.Context, t *task) error {
-	record := t.record
+	record := t.record()
 	if record.OwnCheckout && record.Dir != "" {
 		repo, err := s.repo(ctx, record)
 		if err != nil {
@@ -288,7 +288,7 @@ func (s *Tasks) recoverCreating(ctx context.Context, t *task) error {
 // recoverRestoring makes an interrupted restoring as if it had not begun: the archive still holds everything. What
 // it had written is moved aside and not deleted, since nobody knows who looked into it since.
 func (s *Tasks) recoverRestoring(ctx context.Context, t *task) error {
-	record := t.record
+	record := t.record()
 	repo, err := s.repo(ctx, record)
 	if err != nil {
 		return err

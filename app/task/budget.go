@@ -46,7 +46,7 @@ func (s *Tasks) spend(child Record) error {
 		if t == nil {
 			continue // deleted: it has no budget, and its own ancestors still have theirs
 		}
-		budget, used := t.record.Budget.orDefault(), s.used(id, child.Created)
+		budget, used := t.record().Budget.orDefault(), s.used(id, child.Created)
 		switch {
 		case generation+1 > budget.Depth:
 			return overBudget("there are %d generations of tasks already", budget.Depth)
@@ -69,7 +69,7 @@ func overBudget(format string, n int) error {
 func (s *Tasks) used(id ident.Task, now time.Time) Budget {
 	var used Budget
 	for _, t := range s.tasks {
-		r := t.record
+		r := t.record()
 		if !slices.Contains(r.Parents, id) {
 			continue
 		}
@@ -92,15 +92,15 @@ func (s *Tasks) BudgetOf(id ident.Task) (budget, left Budget, ok bool) {
 	if t == nil {
 		return Budget{}, Budget{}, false
 	}
-	budget = t.record.Budget.orDefault()
+	budget = t.record().Budget.orDefault()
 	used := s.used(id, time.Now().UTC())
 	left = Budget{
 		Depth: budget.Depth, Children: max(budget.Children-used.Children, 0),
 		Total: max(budget.Total-used.Total, 0), Hourly: max(budget.Hourly-used.Hourly, 0),
 	}
-	for generation, above := range t.record.Parents {
+	for generation, above := range t.record().Parents {
 		if a := s.tasks[above]; a != nil {
-			left.Depth = max(min(left.Depth, a.record.Budget.orDefault().Depth-generation-1), 0)
+			left.Depth = max(min(left.Depth, a.record().Budget.orDefault().Depth-generation-1), 0)
 		}
 	}
 	return budget, left, true

@@ -81,7 +81,7 @@ func TestAFailedCreationGivesItsPlaceBack(t *testing.T) {
 		t.Fatalf("%v", err)
 	}
 	s.mu.Lock()
-	delete(s.tasks, last.record.ID) // what forget does
+	delete(s.tasks, last.record().ID) // what forget does
 	s.mu.Unlock()
 	if _, err := s.reserve(childOf("t-o", "more")); err != nil {
 		t.Errorf("after one was given back: %v", err)
@@ -108,7 +108,7 @@ func TestEachBudgetAboveIsHeld(t *testing.T) {
 		"a maker that is gone has no limit": {Budget{}, [][]ident.Task{{"t-1", "t-gone"}}, "t-1", ""},
 	} {
 		s := inMemory(append([][]ident.Task{{"t-o"}}, c.tasks...)...)
-		s.tasks["t-o"].record.Budget = c.budget
+		s.tasks["t-o"].current.Load().Budget = c.budget
 		if _, err := s.reserve(childOf(c.creator, "new")); codeOf(err) != c.code {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -117,8 +117,8 @@ func TestEachBudgetAboveIsHeld(t *testing.T) {
 
 func TestArchivedTasksCountInTheTotalAndOldOnesNotInTheHour(t *testing.T) {
 	s := inMemory([]ident.Task{"t-o"}, []ident.Task{"t-1", "t-o"}, []ident.Task{"t-2", "t-o"})
-	s.tasks["t-1"].record.Stage = Archived
-	s.tasks["t-2"].record.Created = time.Now().Add(-2 * budgetWindow)
+	s.tasks["t-1"].current.Load().Stage = Archived
+	s.tasks["t-2"].current.Load().Created = time.Now().Add(-2 * budgetWindow)
 	budget, left, ok := s.BudgetOf("t-o")
 	want := Budget{Depth: 3, Children: 7, Total: 62, Hourly: 31}
 	if !ok || budget != DefaultBudget || left != want {
@@ -167,7 +167,7 @@ func TestATaskIsEnteredOnlyIfItsMakerStillMay(t *testing.T) {
 		return nil
 	}
 	made, err := s.enter(want)
-	if err != nil || made.record.Creator != "t-o" || len(made.record.Parents) != 1 {
+	if err != nil || made.record().Creator != "t-o" || len(made.record().Parents) != 1 {
 		t.Errorf("%+v, %v", made, err)
 	}
 	if _, err := s.enter(childOf("t-gone", "two")); codeOf(err) != refusal.NotFound {

@@ -50,8 +50,8 @@ type place struct {
 // placeOf returns where a tab of a task runs; its life is locked. A caged task's runs in the cage, or nowhere: outside
 // is what the person asks for by name, and never what is left when a cage cannot be.
 func (s *Tasks) placeOf(ctx context.Context, t *task, outside bool) (place, error) {
-	if outside || !t.record.Mode.Caged() {
-		env, url := s.environment(t.record)
+	if outside || !t.record().Mode.Caged() {
+		env, url := s.environment(t.record())
 		return place{env: env, url: url, hook: s.hook(), plugins: s.plugins}, nil
 	}
 	running, err := s.ensureCage(ctx, t)
@@ -71,7 +71,7 @@ func (s *Tasks) ensureCage(ctx context.Context, t *task) (*caged, error) {
 	if running := s.cageOf(t); running != nil {
 		return running, nil
 	}
-	declared, err := t.record.Declared()
+	declared, err := t.record().Declared()
 	if err != nil {
 		return nil, err
 	}
@@ -79,13 +79,13 @@ func (s *Tasks) ensureCage(ctx context.Context, t *task) (*caged, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !t.record.WasCaged || t.record.Landed { // on disk before anything in the cage can write
+	if !t.record().WasCaged || t.record().Landed { // on disk before anything in the cage can write
 		if _, err := s.save(t, func(r *Record) { r.WasCaged, r.Landed = true, false }); err != nil {
 			return nil, err
 		}
 	}
-	url := s.Credentials.Address(t.record)
-	dirs, state, err := s.dirs(ctx, t.record, limit, url)
+	url := s.Credentials.Address(t.record())
+	dirs, state, err := s.dirs(ctx, t.record(), limit, url)
 	if err != nil {
 		return nil, err
 	}
@@ -95,13 +95,13 @@ func (s *Tasks) ensureCage(ctx context.Context, t *task) (*caged, error) {
 	}
 	started, err := s.Machine.Start(ctx, spec)
 	if err != nil {
-		return nil, errors.Join(err, s.State.Release(t.record.ID))
+		return nil, errors.Join(err, s.State.Release(t.record().ID))
 	}
 	running := &caged{Cage: started, url: url, hook: state.Hook, notes: slices.Concat(state.Notes, started.Notes())}
 	running.servers = &servers{reach: started.Connect}
-	running.env = slices.Concat(started.Environ(s.Environ()), variables(state.Env), terminalEnvironment(t.record))
+	running.env = slices.Concat(started.Environ(s.Environ()), variables(state.Env), terminalEnvironment(t.record()))
 	if url != "" { // the token is valid at the listener inside the cage, where it has one, else at the host's port
-		running.env = append(running.env, controlEnvironment(s.Credentials.Task(t.record, limit, started.MCP()))...)
+		running.env = append(running.env, controlEnvironment(s.Credentials.Task(t.record(), limit, started.MCP()))...)
 	} else if door := started.MCP(); door != nil {
 		_ = door.Close()
 	}
@@ -125,16 +125,16 @@ func (s *Tasks) awaitCage(t *task, running *caged) {
 	s.mu.Unlock()
 	if mine {
 		s.unfollow(t)
-		s.Log.Error("a cage ended by itself", "task", t.record.ID)
-		s.Credentials.Revoke(t.record.ID)
+		s.Log.Error("a cage ended by itself", "task", t.record().ID)
+		s.Credentials.Revoke(t.record().ID)
 		s.release(t)
 	}
 }
 
 // release gives up what agents have in a cage that has ended.
 func (s *Tasks) release(t *task) {
-	if err := s.State.Release(t.record.ID); err != nil {
-		s.Log.Error("agents' state not released", "task", t.record.ID, "cause", err)
+	if err := s.State.Release(t.record().ID); err != nil {
+		s.Log.Error("agents' state not released", "task", t.record().ID, "cause", err)
 	}
 }
 
@@ -155,7 +155,7 @@ func (s *Tasks) killCage(t *task) {
 		return
 	}
 	if err := running.Kill(); err != nil {
-		s.Log.Error("cage not ended", "task", t.record.ID, "cause", err)
+		s.Log.Error("cage not ended", "task", t.record().ID, "cause", err)
 		return
 	}
 	s.release(t)
@@ -170,7 +170,7 @@ func (s *Tasks) runCaged(ctx context.Context, t *task, argv []string, stdin io.R
 	if running == nil {
 		return errNoCage
 	}
-	return running.Run(ctx, argv, running.env, t.record.Dir, stdin, stdout)
+	return running.Run(ctx, argv, running.env, t.record().Dir, stdin, stdout)
 }
 
 // Effective returns what a task can really touch on this machine (I5).

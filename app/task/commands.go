@@ -19,9 +19,9 @@ const commandLimit = 30 * time.Minute
 // the agent, can be watched and ended, and what they printed is kept. It returns what was not run, in words. A setup
 // that cannot be begun costs nobody the task.
 func (s *Tasks) setUp(ctx context.Context, t *task) string {
-	settings, err := s.RepoSettings(ctx, t.record.Project)
+	settings, err := s.RepoSettings(ctx, t.record().Project)
 	if err != nil {
-		s.Log.Warn("settings of the repository not read", "task", t.record.ID, "cause", err)
+		s.Log.Warn("settings of the repository not read", "task", t.record().ID, "cause", err)
 		return "the project's settings could not be read, so that no setup ran"
 	}
 	lines, note := settings.Commands("setup")
@@ -29,7 +29,7 @@ func (s *Tasks) setUp(ctx context.Context, t *task) string {
 		return note
 	}
 	if _, err := s.openCommands(ctx, t, "setup", lines); err != nil {
-		s.Log.Warn("setup not begun", "task", t.record.ID, "cause", err)
+		s.Log.Warn("setup not begun", "task", t.record().ID, "cause", err)
 		return "the setup commands could not be begun"
 	}
 	return note
@@ -45,7 +45,7 @@ func (s *Tasks) RunCommands(ctx context.Context, id ident.Task, key string, stil
 	if err := still(); err != nil {
 		return nil, err
 	}
-	settings, err := s.RepoSettings(ctx, t.record.Project)
+	settings, err := s.RepoSettings(ctx, t.record().Project)
 	if err != nil {
 		return nil, err
 	}
@@ -62,14 +62,14 @@ func (s *Tasks) RunCommands(ctx context.Context, id ident.Task, key string, stil
 
 // dropEnded closes the terminal of an earlier run that has ended, so that its name is free.
 func (s *Tasks) dropEnded(t *task, name string) {
-	for _, open := range s.Tabs(t.record.ID) {
+	for _, open := range s.Tabs(t.record().ID) {
 		if open.Info().Name != name {
 			continue
 		}
 		select {
 		case <-open.Ended():
 			if err := open.Close(); err != nil {
-				s.Log.Warn("ended tab not closed", "task", t.record.ID, "cause", err)
+				s.Log.Warn("ended tab not closed", "task", t.record().ID, "cause", err)
 			}
 			s.mu.Lock()
 			t.tabs = without(t.tabs, open)

@@ -68,7 +68,7 @@ func (s *Tasks) Create(ctx context.Context, want New) (record Record, delivered 
 			s.forget(t)
 		}
 	}()
-	if err = s.soleWriter(t.record.ID, want.Write); err != nil { // of two at once both see the other
+	if err = s.soleWriter(t.record().ID, want.Write); err != nil { // of two at once both see the other
 		return Record{}, false, err
 	}
 	repo, err := s.Projects.Repo(ctx, want.Project)
@@ -223,7 +223,7 @@ func (s *Tasks) reserve(want New) (*task, error) {
 	defer s.mu.Unlock()
 	record := want.record()
 	if maker := s.tasks[want.Creator]; maker != nil {
-		record.Parents = append([]ident.Task{want.Creator}, maker.record.Parents...)
+		record.Parents = append([]ident.Task{want.Creator}, maker.record().Parents...)
 	}
 	if want.Scoped {
 		record.Namespace = want.Creator
@@ -236,29 +236,29 @@ func (s *Tasks) reserve(want New) (*task, error) {
 	}
 	t := newTask(record)
 	t.life.Lock()
-	s.tasks[t.record.ID] = t
+	s.tasks[t.record().ID] = t
 	return t, nil
 }
 
 // forget removes every trace of a task that did not come to be.
 func (s *Tasks) forget(t *task) {
-	file, err := files.File(string(t.record.ID))
+	file, err := files.File(string(t.record().ID))
 	if err == nil {
 		err = file.Remove(s.Store)
 	}
 	if err != nil {
-		s.Log.Error("record of a failed task not removed", "task", t.record.ID, "cause", err)
+		s.Log.Error("record of a failed task not removed", "task", t.record().ID, "cause", err)
 	}
-	s.saveShown(t.record.ID, nil)
-	if file, err := sessions.File(string(t.record.ID)); err == nil {
+	s.saveShown(t.record().ID, nil)
+	if file, err := sessions.File(string(t.record().ID)); err == nil {
 		_ = file.Remove(s.Store) // it is of no use to anyone
 	}
-	if err := s.State.Remove(t.record.ID); err != nil {
-		s.Log.Error("state of a failed task's agents not removed", "task", t.record.ID, "cause", err)
+	if err := s.State.Remove(t.record().ID); err != nil {
+		s.Log.Error("state of a failed task's agents not removed", "task", t.record().ID, "cause", err)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	delete(s.tasks, t.record.ID)
+	delete(s.tasks, t.record().ID)
 }
 
 // prepare finds out where the task starts and puts the intent on disk.
@@ -270,11 +270,11 @@ func (s *Tasks) prepare(ctx context.Context, repo *git.Repo, t *task, want New) 
 		}
 		return s.save(t, func(r *Record) { r.Base, r.Branch, r.Dir = head, branch, repo.Root })
 	}
-	base, err := s.base(ctx, repo, t.record, want.Base)
+	base, err := s.base(ctx, repo, t.record(), want.Base)
 	if err != nil {
 		return Record{}, err
 	}
-	if err := s.admitBase(ctx, repo, t.record, base, want.Confirm); err != nil {
+	if err := s.admitBase(ctx, repo, t.record(), base, want.Confirm); err != nil {
 		return Record{}, err
 	}
 	project, ok := s.Projects.Get(want.Project)
@@ -282,7 +282,7 @@ func (s *Tasks) prepare(ctx context.Context, repo *git.Repo, t *task, want New) 
 		return Record{}, refusal.New(refusal.NotFound, "no such project", "see: termic project list")
 	}
 	// A name in another's namespace is kept apart from the person's own: a collision would tell that there is one.
-	place := filepath.Join(string(t.record.Namespace), want.Name)
+	place := filepath.Join(string(t.record().Namespace), want.Name)
 	dir, branch := filepath.Join(Checkouts(s.Store, s.Settings), project.Name, place), branchPrefix+filepath.ToSlash(place)
 	// Both must be free before the intent is on disk: after a crash, what is there then is ours to remove.
 	if exists(dir) {

@@ -151,6 +151,6 @@ func (s *Tasks) Denials(id ident.Task) (list []Denial, more int, err error) {
 
 // denied returns the task's denials.
 func (t *task) denied(log *slog.Logger) *denials {
-	t.denials.Do(func() { t.refused = newDenials(log, t.record.ID) })
+	t.denials.Do(func() { t.refused = newDenials(log, t.record().ID) })
 	return t.refused
 }

@@ -85,7 +85,7 @@ type cageEdit struct {
 // planEdit says what a change comes to, or why there can be none. t.life of the task is held. When the change only unticks,
 // an error is of the tasks that would have to be narrowed with it.
 func (s *Tasks) planEdit(ctx context.Context, t *task, change func(*Record) error, token bool) (cageEdit, error) {
-	id := t.record.ID
+	id := t.record().ID
 	before, _ := s.Get(id)
 	plan := cageEdit{before: before, next: before.clone()}
 	err := change(&plan.next)
@@ -209,9 +209,9 @@ func (s *Tasks) tabNames(id ident.Task) []string {
 
 // exchangeCage ends everything in the task, changes the record, and starts the tabs again.
 func (s *Tasks) exchangeCage(ctx context.Context, t *task, before, next Record) (Edited, error) {
-	tabs := s.reopenings(t.record.ID)
+	tabs := s.reopenings(t.record().ID)
 	err := s.endFor(ctx, t, before, next)
-	s.Credentials.Allow(t.record.ID)
+	s.Credentials.Allow(t.record().ID)
 	saved := before
 	if err == nil {
 		saved, err = s.save(t, func(r *Record) {
@@ -229,13 +229,13 @@ func (s *Tasks) exchangeCage(ctx context.Context, t *task, before, next Record) 
 
 // reopenAll starts tabs again that are not open, and notes in failed why one could not be.
 func (s *Tasks) reopenAll(ctx context.Context, t *task, tabs []reopen, failed map[string]error) (restarted []string) {
-	open := s.tabNames(t.record.ID)
+	open := s.tabNames(t.record().ID)
 	for _, tab := range tabs {
 		if slices.Contains(open, tab.name) {
 			continue
 		}
 		if _, _, err := s.openTab(ctx, t, tab.definition, tab.tabWish); err != nil {
-			s.Log.Error("tab not started again", "task", t.record.ID, "cause", err)
+			s.Log.Error("tab not started again", "task", t.record().ID, "cause", err)
 			failed[tab.name] = err
 			continue
 		}
@@ -254,7 +254,7 @@ func (s *Tasks) endFor(ctx context.Context, t *task, before, next Record) error 
 		}
 	case before.Mode.Caged() && !next.Mode.Caged():
 		// The agents end first: what one commits while its commits are taken over would stay behind.
-		s.Credentials.Revoke(t.record.ID)
+		s.Credentials.Revoke(t.record().ID)
 		s.closeTabs(t)
 		if err := s.leaveView(ctx, t); err != nil {
 			return err

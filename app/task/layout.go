@@ -95,21 +95,21 @@ func (s *Tasks) saveShown(id ident.Task, saved []tab.Saved) {
 
 // showAgain brings the tabs back of a task that was to be archived and is not, with nothing running in them.
 func (s *Tasks) showAgain(t *task, shown []tab.Saved) {
-	s.saveShown(t.record.ID, shown)
+	s.saveShown(t.record().ID, shown)
 	s.restoreTabs(t)
 }
 
 // restoreTabs brings the tabs back whose text was kept with an archive. That it fails costs their text only.
 func (s *Tasks) restoreTabs(t *task) {
 	if err := s.restoreLayout(t); err != nil {
-		s.Log.Error("tabs not restored", "task", t.record.ID, "cause", err)
+		s.Log.Error("tabs not restored", "task", t.record().ID, "cause", err)
 	}
 }
 
 // restoreLayout brings back the tabs that a live task had when the app ended, with nothing running in them, and ends what a crash of
 // the app left running in their sessions: those processes were never asked to stay (setsid asks for that, and makes another session).
 func (s *Tasks) restoreLayout(t *task) error {
-	file, err := layouts.File(string(t.record.ID))
+	file, err := layouts.File(string(t.record().ID))
 	if err != nil {
 		return err
 	}
@@ -117,22 +117,22 @@ func (s *Tasks) restoreLayout(t *task) error {
 	if err != nil || len(saved) == 0 {
 		return err
 	}
-	if err := endSurvivors(t.record.ID, saved); err != nil {
-		s.Log.Error("processes of an earlier run not ended", "task", t.record.ID, "cause", err)
+	if err := endSurvivors(t.record().ID, saved); err != nil {
+		s.Log.Error("processes of an earlier run not ended", "task", t.record().ID, "cause", err)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if t.record.Stage != Live { // archived: its text is kept with it
+	if t.record().Stage != Live { // archived: its text is kept with it
 		return nil
 	}
 	for _, one := range saved {
 		definition, err := s.Agents.Get(one.Agent)
-		if err != nil || len(t.tabs) >= maxTabs || ident.CheckName(one.Name) != nil || one.Cage != t.record.Mode.String() {
+		if err != nil || len(t.tabs) >= maxTabs || ident.CheckName(one.Name) != nil || one.Cage != t.record().Mode.String() {
 			continue
 		}
-		restored := tab.Restore(one, t.record.ID, definition, s.Settings.Int(settings.Scrollback))
-		if queue, err := s.keptQueue(t.record.ID, one.ID); err != nil {
-			s.Log.Error("queue not restored", "task", t.record.ID, "cause", err)
+		restored := tab.Restore(one, t.record().ID, definition, s.Settings.Int(settings.Scrollback))
+		if queue, err := s.keptQueue(t.record().ID, one.ID); err != nil {
+			s.Log.Error("queue not restored", "task", t.record().ID, "cause", err)
 		} else {
 			restored.Inherit(queue, s.keepQueue(one.ID))
 		}

@@ -109,7 +109,7 @@ func (s *Tasks) narrowAll(ctx context.Context, narrowed []Record) (failed map[st
 
 // untick takes a task's control plane away at once, and ends nothing; the task's life is locked.
 func (s *Tasks) untick(t *task) (Record, error) {
-	s.Credentials.Revoke(t.record.ID) // first: it may not depend on a disk that takes the record (I14)
+	s.Credentials.Revoke(t.record().ID) // first: it may not depend on a disk that takes the record (I14)
 	return s.save(t, func(r *Record) { r.MCP = false })
 }
 

@@ -90,9 +90,9 @@ func (s *Tasks) openTab(ctx context.Context, t *task, definition agent.Definitio
 	if err != nil {
 		return nil, false, err
 	}
-	session, resume := s.sessionFor(t.record, name, definition, want)
+	session, resume := s.sessionFor(t.record(), name, definition, want)
 	launch := agent.LaunchOptions{
-		Program: program, Session: session, Resume: resume, Prompt: want.prompt, Dir: t.record.Dir, Caged: place.start != nil, Bypass: t.record.Bypass && !want.outside,
+		Program: program, Session: session, Resume: resume, Prompt: want.prompt, Dir: t.record().Dir, Caged: place.start != nil, Bypass: t.record().Bypass && !want.outside,
 		MCPURL: place.url, OlderMCP: s.Settings.Bool(settings.MCPOlder), Hook: place.hook, Plugins: place.plugins,
 	}
 	argv, extra, passed, err := definition.Launch(launch)
@@ -107,16 +107,16 @@ func (s *Tasks) openTab(ctx context.Context, t *task, definition agent.Definitio
 	if want.argv != nil {
 		argv = want.argv
 	}
-	if t.record.Mode == capability.Monitor && !want.outside {
-		watched, err := s.watched(t.record.ID, name)
+	if t.record().Mode == capability.Monitor && !want.outside {
+		watched, err := s.watched(t.record().ID, name)
 		if err != nil {
 			return nil, false, err
 		}
 		argv = append(watched, argv...)
 	}
 	opened, err := tab.Open(tab.Spec{
-		ID: tabID, Queue: queue, Keep: s.keepQueue(tabID), Task: t.record.ID, Name: name, Agent: definition,
-		Argv: argv, Env: append(place.env, extra...), Dir: t.record.Dir, Size: firstSize, Start: place.start,
+		ID: tabID, Queue: queue, Keep: s.keepQueue(tabID), Task: t.record().ID, Name: name, Agent: definition,
+		Argv: argv, Env: append(place.env, extra...), Dir: t.record().Dir, Size: firstSize, Start: place.start,
 		Scrollback: s.Settings.Int(settings.Scrollback), Prompted: passed, Hooks: definition.Reports(launch),
 		Conversation: session, Resumed: resume, Before: before,
 		Opener: want.opener, Outside: want.outside, Changed: s.Changed,
@@ -136,7 +136,7 @@ func (s *Tasks) openTab(ctx context.Context, t *task, definition agent.Definitio
 	s.mu.Lock()
 	t.enlist(opened)
 	s.mu.Unlock()
-	s.saveLayout(t.record.ID)
+	s.saveLayout(t.record().ID)
 	return opened, passed, nil
 }
 
@@ -145,12 +145,12 @@ func (s *Tasks) openTab(ctx context.Context, t *task, definition agent.Definitio
 func (s *Tasks) admitTab(t *task, definition agent.Definition, want tabWish) (name string, before tab.Saved, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if t.record.Mode.Caged() && !want.outside && !definition.Shell && definition.ID != t.record.Agent {
+	if t.record().Mode.Caged() && !want.outside && !definition.Shell && definition.ID != t.record().Agent {
 		return "", before, refusal.Newf(refusal.Unsupported, "make a task for it",
-			"the task's cage was made for agent %s, and has neither program nor login of agent %s", t.record.Agent, definition.ID)
+			"the task's cage was made for agent %s, and has neither program nor login of agent %s", t.record().Agent, definition.ID)
 	}
-	if t.record.Stage != Live {
-		return "", before, refusal.New(refusal.Conflict, "the task is "+string(t.record.Stage), "restore it first")
+	if t.record().Stage != Live {
+		return "", before, refusal.New(refusal.Conflict, "the task is "+string(t.record().Stage), "restore it first")
 	}
 	if t.running() >= maxTabs {
 		return "", before, refusal.Newf(refusal.Busy, "close one first", "a task may have %d tabs", maxTabs)
@@ -200,15 +200,15 @@ func (s *Tasks) CloseTab(id ident.Task, which ident.Tab, still func() error) err
 
 // closeTabs ends all tabs of a task whose life is locked.
 func (s *Tasks) closeTabs(t *task) {
-	s.noteSessions(t.record.ID)
-	for _, open := range s.Tabs(t.record.ID) {
+	s.noteSessions(t.record().ID)
+	for _, open := range s.Tabs(t.record().ID) {
 		if err := open.Close(); err != nil {
-			s.Log.Error("tab not closed", "task", t.record.ID, "cause", err)
+			s.Log.Error("tab not closed", "task", t.record().ID, "cause", err)
 		}
-		s.loseQueue(t.record.ID, open, "the task's tabs were ended")
+		s.loseQueue(t.record().ID, open, "the task's tabs were ended")
 	}
 	s.mu.Lock()
 	t.tabs = nil
 	s.mu.Unlock()
-	s.saveLayout(t.record.ID)
+	s.saveLayout(t.record().ID)
 }

@@ -53,13 +53,13 @@ func (s *Tasks) inherit(t *task, before tab.Saved, id ident.Tab) ([]tab.Queued, 
 		return nil, nil
 	}
 	var queue []tab.Queued
-	for _, open := range s.Tabs(t.record.ID) {
+	for _, open := range s.Tabs(t.record().ID) {
 		if saved, restored := open.Restored(); restored && saved.ID == before.ID {
 			queue, _, _ = open.Queue()
 		}
 	}
 	for i := range queue {
-		queue[i] = queue[i].AskedBy(s.recheck(queue[i].Sender.Later, t.record.ID, id))
+		queue[i] = queue[i].AskedBy(s.recheck(queue[i].Sender.Later, t.record().ID, id))
 	}
 	if len(queue) == 0 {
 		return nil, nil

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"termic/app/agent"
 	"termic/app/agentstate"
@@ -85,9 +86,10 @@ type Tasks struct {
 type task struct {
 	// life is held while the task is made, archived, restored, or a tab is opened, so that these never mix.
 	// Taken before Tasks.mu.
-	life   sync.Mutex
-	record Record     // guarded by Tasks.mu
-	tabs   []*tab.Tab // guarded by Tasks.mu
+	life sync.Mutex
+	// current is what is kept of it: replaced whole by save, never changed in place, so that it is read with no lock held.
+	current atomic.Pointer[Record]
+	tabs    []*tab.Tab // guarded by Tasks.mu
 	// caged is the running cage; nil when there is none. Guarded by Tasks.mu.
 	caged *caged
 	// seen is what its programs were seen to ask for, in mode monitor.
@@ -154,8 +156,13 @@ func Open(ctx context.Context, tools Tools) (*Tasks, error) {
 }
 
 func newTask(record Record) *task {
-	return &task{record: record, opened: map[string]int{}, view: view{turn: make(turn, 1)}}
+	t := &task{opened: map[string]int{}, view: view{turn: make(turn, 1)}}
+	t.current.Store(&record)
+	return t
 }
+
+// record returns what is kept of the task now; what it holds is read, not written.
+func (t *task) record() Record { return *t.current.Load() }
 
 // List returns every task, oldest first.
 func (s *Tasks) List() []Record {
@@ -163,7 +170,7 @@ func (s *Tasks) List() []Record {
 	defer s.mu.RUnlock()
 	list := make([]Record, 0, len(s.tasks))
 	for _, t := range s.tasks {
-		list = append(list, t.record.clone())
+		list = append(list, t.record().clone())
 	}
 	slices.SortFunc(list, func(a, b Record) int {
 		return cmp.Or(a.Created.Compare(b.Created), cmp.Compare(a.ID, b.ID))
@@ -179,7 +186,7 @@ func (s *Tasks) Get(id ident.Task) (Record, bool) {
 	if t == nil {
 		return Record{}, false
 	}
-	return t.record.clone(), true
+	return t.record().clone(), true
 }
 
 // Tabs returns the open tabs of a task, in order.
@@ -231,9 +238,7 @@ func noSuchTask() error {
 
 // save changes the record on disk first and then in memory.
 func (s *Tasks) save(t *task, change func(*Record)) (Record, error) {
-	s.mu.RLock()
-	next := t.record.clone()
-	s.mu.RUnlock()
+	next := t.record().clone()
 	change(&next)
 	file, err := files.File(string(next.ID))
 	if err != nil {
@@ -242,10 +247,9 @@ func (s *Tasks) save(t *task, change func(*Record)) (Record, error) {
 	if err := file.Save(s.Store, next); err != nil {
 		return Record{}, fmt.Errorf("save task: %w", err)
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	t.record = next
-	return next.clone(), nil
+	kept := next.clone()
+	t.current.Store(&kept)
+	return next, nil
 }
 
 // Rename gives a task another name. Id, branch and checkout stay.
@@ -259,7 +263,7 @@ func (s *Tasks) Rename(id ident.Task, name string) (Record, error) {
 		return Record{}, refusal.New(refusal.BadInput, err.Error(), "choose another name")
 	}
 	s.mu.RLock()
-	taken := s.taken(t.record, name)
+	taken := s.taken(t.record(), name)
 	s.mu.RUnlock()
 	if taken {
 		return Record{}, nameTaken(name)
@@ -271,7 +275,7 @@ func (s *Tasks) Rename(id ident.Task, name string) (Record, error) {
 // differ only in case would share a directory on some file systems.
 func (s *Tasks) taken(self Record, name string) bool {
 	for _, other := range s.tasks {
-		r := other.record
+		r := other.record()
 		beside := r.ID != self.ID && r.Project == self.Project && r.Namespace == self.Namespace
 		if beside && r.Stage != Archived && strings.EqualFold(r.Name, name) {
 			return true
@@ -290,8 +294,8 @@ func (s *Tasks) UsedBy(id ident.Project) (live, archived int) {
 	defer s.mu.RUnlock()
 	for _, t := range s.tasks {
 		switch {
-		case t.record.Project != id:
-		case t.record.Stage == Archived:
+		case t.record().Project != id:
+		case t.record().Stage == Archived:
 			archived++
 		default:
 			live++

@@ -14,7 +14,7 @@ import (
 // keepGit imports everything of a task's private git directory, through its cage, which is started when it does not
 // run. It returns nil when the task has no such directory. The task's life is locked.
 func (s *Tasks) keepGit(ctx context.Context, t *task) (*KeptGit, *gitview.Synced, error) {
-	record, _ := s.Get(t.record.ID)
+	record, _ := s.Get(t.record().ID)
 	g, err := s.viewOf(ctx, record)
 	if err != nil || !exists(g.Private) {
 		return nil, nil, err
@@ -80,7 +80,7 @@ func (s *Tasks) leaveView(ctx context.Context, t *task) error {
 	switch got.Outcome {
 	case gitview.UpToDate, gitview.Moved, gitview.Behind:
 	default:
-		return refusal.New(refusal.Conflict, "the cage stays on: "+apart(got, t.record.Branch), "put that right first")
+		return refusal.New(refusal.Conflict, "the cage stays on: "+apart(got, t.record().Branch), "put that right first")
 	}
 	_, err = s.save(t, func(r *Record) { r.Kept = kept })
 	return err
@@ -88,7 +88,7 @@ func (s *Tasks) leaveView(ctx context.Context, t *task) error {
 
 // left tells whether what leaveView took over is still all that there is; the cage has ended.
 func (s *Tasks) left(t *task) bool {
-	record, _ := s.Get(t.record.ID)
+	record, _ := s.Get(t.record().ID)
 	dir, err := s.viewDir(record.ID)
 	if err == nil && !exists(filepath.Join(dir, viewGit)) {
 		return true

@@ -38,7 +38,7 @@ func (s *Tasks) syncGit(ctx context.Context, t *task) {
 		return
 	}
 	defer t.view.turn.pass()
-	record, ok := s.Get(t.record.ID)
+	record, ok := s.Get(t.record().ID)
 	if !ok || time.Now().Before(t.view.rests) {
 		return
 	}
@@ -94,7 +94,7 @@ func (s *Tasks) noteGit(t *task, note string, err error) {
 	t.view.note = note
 	s.mu.Unlock()
 	if changed && err != nil {
-		s.Log.Warn("a cage's git was not taken over", "task", t.record.ID, "cause", err)
+		s.Log.Warn("a cage's git was not taken over", "task", t.record().ID, "cause", err)
 	}
 }
 
@@ -154,7 +154,7 @@ func (s *Tasks) cageStarted(t *task) {
 
 // followGit brings the views together now and whenever the agent's branch changes, until ctx ends.
 func (s *Tasks) followGit(ctx context.Context, t *task) {
-	record, ok := s.Get(t.record.ID)
+	record, ok := s.Get(t.record().ID)
 	if !ok {
 		return
 	}
@@ -164,7 +164,7 @@ func (s *Tasks) followGit(ctx context.Context, t *task) {
 		err = g.Watch(ctx, func() { s.syncGit(ctx, t) })
 	}
 	if err != nil && ctx.Err() == nil {
-		s.Log.Warn("a cage's git is not watched: its commits are taken over when somebody looks", "task", t.record.ID, "cause", err)
+		s.Log.Warn("a cage's git is not watched: its commits are taken over when somebody looks", "task", t.record().ID, "cause", err)
 	}
 }
 
