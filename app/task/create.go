@@ -219,6 +219,8 @@ func (s *Tasks) enter(want New) (*task, error) {
 
 // reserve takes the name and a place in the budget, and locks the new task's life.
 func (s *Tasks) reserve(want New) (*task, error) {
+	s.naming.Lock()
+	defer s.naming.Unlock()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	record := want.record()
