@@ -75,6 +75,8 @@ type Tasks struct {
 	tasks map[ident.Task]*task
 	// watcher takes the programs of tasks that are watched.
 	watcher watcher
+	// naming is held from the look whether a name is free until a task has it. Taken after life, before mu.
+	naming sync.Mutex
 	// landing is held while work lands or is taken back. Taken after life.
 	landing sync.Mutex
 	// following are the goroutines that follow the git of cages.
@@ -262,13 +264,21 @@ func (s *Tasks) Rename(id ident.Task, name string) (Record, error) {
 	if err := ident.CheckName(name); err != nil {
 		return Record{}, refusal.New(refusal.BadInput, err.Error(), "choose another name")
 	}
+	return s.claim(t, name, func(r *Record) { r.Name = name })
+}
+
+// claim changes the record of a task that has the name from then on, unless another live task has it; the task's life is
+// locked. Looking and keeping are one step: of two at once one gets the name.
+func (s *Tasks) claim(t *task, name string, change func(*Record)) (Record, error) {
+	s.naming.Lock()
+	defer s.naming.Unlock()
 	s.mu.RLock()
 	taken := s.taken(t.record(), name)
 	s.mu.RUnlock()
 	if taken {
 		return Record{}, nameTaken(name)
 	}
-	return s.save(t, func(r *Record) { r.Name = name })
+	return s.save(t, change)
 }
 
 // taken tells whether another live task of self's project and namespace has the name; s.mu is held. Names that
