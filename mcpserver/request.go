@@ -143,7 +143,8 @@ const (
 )
 
 // decodeSentinel returns what a header value stands for: itself, or the text within =?base64?…?=, whose
-// markers are exact and whose encoding is the standard one with padding (MCP 2026-07-28, transports).
+// markers are exact and whose encoding is the standard one with padding (MCP 2026-07-28, transports). One text has one
+// encoding: line ends, which encoding/base64 passes over, are none of the alphabet.
 func decodeSentinel(value string) (string, error) {
 	encoded, ok := strings.CutPrefix(value, sentinelPrefix)
 	if !ok {
@@ -153,7 +154,7 @@ func decodeSentinel(value string) (string, error) {
 		return value, nil
 	}
 	text, err := base64.StdEncoding.Strict().DecodeString(encoded)
-	if err != nil {
+	if err != nil || strings.ContainsAny(encoded, "\r\n") {
 		return "", errors.New("is not valid base64 between its markers")
 	}
 	if !utf8.Valid(text) {
