@@ -156,10 +156,10 @@ func (s *Tasks) Restore(ctx context.Context, id ident.Task) (Record, error) {
 		return Record{}, refusal.New(refusal.Conflict, "the task is not archived", "")
 	}
 	s.mu.RLock()
-	taken := s.taken(record, record.Name)
+	other := s.taken(record, record.Name)
 	s.mu.RUnlock()
-	if taken {
-		return Record{}, nameTaken(record.Name)
+	if other != "" {
+		return Record{}, refusal.New(refusal.Conflict, "there is a task "+other+" already", "rename that one first")
 	}
 	s.Credentials.Allow(id)
 	if !record.OwnCheckout {
