@@ -259,8 +259,8 @@ func (s *Tasks) reserve(want New) (*task, error) {
 			return nil, err
 		}
 	}
-	if s.taken(record, want.Name) {
-		return nil, nameTaken(want.Name)
+	if other := s.taken(record, want.Name); other != "" {
+		return nil, nameTaken(want.Name, other)
 	}
 	t := newTask(record)
 	t.life.Lock()

@@ -273,28 +273,32 @@ func (s *Tasks) claim(t *task, name string, change func(*Record)) (Record, error
 	s.naming.Lock()
 	defer s.naming.Unlock()
 	s.mu.RLock()
-	taken := s.taken(t.record(), name)
+	other := s.taken(t.record(), name)
 	s.mu.RUnlock()
-	if taken {
-		return Record{}, nameTaken(name)
+	if other != "" {
+		return Record{}, nameTaken(name, other)
 	}
 	return s.save(t, change)
 }
 
-// taken tells whether another live task of self's project and namespace has the name; s.mu is held. Names that
-// differ only in case would share a directory on some file systems.
-func (s *Tasks) taken(self Record, name string) bool {
+// taken returns the name of another live task of self's project and namespace that stands in the name's way, or nothing; s.mu is held.
+// Names that differ only in case would share a directory on some file systems.
+func (s *Tasks) taken(self Record, name string) string {
 	for _, other := range s.tasks {
 		r := other.record()
 		beside := r.ID != self.ID && r.Project == self.Project && r.Namespace == self.Namespace
 		if beside && r.Stage != Archived && strings.EqualFold(r.Name, name) {
-			return true
+			return r.Name
 		}
 	}
-	return false
+	return ""
 }
 
-func nameTaken(name string) error {
+// nameTaken is the refusal of a name that another task, of the caller's own namespace, stands in the way of.
+func nameTaken(name, other string) error {
+	if other != name {
+		return refusal.Newf(refusal.Conflict, "choose a name that differs in more than case", "there is a task %s already, and %s would share its directory where case does not count", other, name)
+	}
 	return refusal.New(refusal.Conflict, "there is a task "+name+" already", "choose another name")
 }
 
