@@ -31,6 +31,7 @@ var (
 	ErrDirExists    = errors.New("directory exists already")
 	ErrMainWorktree = errors.New("not a linked worktree of this repository")
 	ErrNotWorktree  = errors.New("not a checkout of this repository")
+	ErrNoCheckout   = errors.New("there is no directory at the checkout's place")
 	ErrBusy         = errors.New("files kept changing while they were read")
 	ErrOther        = errors.New("another directory is there by now")
 	ErrMounted      = errors.New("another file system is mounted there")
