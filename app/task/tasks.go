@@ -275,7 +275,10 @@ func (s *Tasks) claim(t *task, name string, change func(*Record)) (Record, error
 	s.mu.RLock()
 	other := s.taken(t.record(), name)
 	s.mu.RUnlock()
-	if other != "" {
+	switch {
+	case other != "" && t.record().Stage == Archived: // it comes back by the name that it has
+		return Record{}, refusal.New(refusal.Conflict, "there is a task "+other+" already", "rename that one first")
+	case other != "":
 		return Record{}, nameTaken(name, other)
 	}
 	return s.save(t, change)
