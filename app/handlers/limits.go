@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"termic/registry/ident"
 	"termic/registry/refusal"
@@ -18,6 +19,9 @@ func limits(hosts, read, write, env []string) (set capability.Set, err error) {
 	if set.Network, err = capability.HostsOf(hosts...); err != nil {
 		return set, err
 	}
+	if err := noLocal(set.Network); err != nil {
+		return set, err
+	}
 	if set.Env, err = capability.NamesOf(env...); err != nil {
 		return set, err
 	}
@@ -26,6 +30,18 @@ func limits(hosts, read, write, env []string) (set capability.Set, err error) {
 	}
 	set.Write, err = paths(write)
 	return set, err
+}
+
+// noLocal refuses names of this machine: the proxy reaches public addresses only (sandbox/egress), so that they would let nothing through.
+func noLocal(hosts capability.Hosts) error {
+	for _, entry := range hosts.Items() {
+		name, _, _ := strings.Cut(entry, ":")
+		if name == "localhost" || strings.HasSuffix(name, ".localhost") {
+			return refusal.New(refusal.BadInput, fmt.Sprintf("no cage reaches this machine's servers, so that %q would let nothing through", entry),
+				"a cage's own localhost needs no entry; what listens there is opened from outside with: termic server open TASK --port PORT")
+		}
+	}
+	return nil
 }
 
 // paths resolves links.

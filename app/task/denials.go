@@ -16,18 +16,30 @@ import (
 	"termic/sandbox/watch"
 )
 
-// maxDenials is how many different targets are kept of one task: an agent can ask as often as it likes.
-const maxDenials = 200
+// maxDenials is how many different targets of one kind are kept of a task: an agent can ask as often as it likes, and no kind
+// takes the place of another.
+const maxDenials = 100
+
+// kind is what a cage asked for.
+type kind int
+
+const (
+	byHost    kind = iota // of the proxy
+	byAddress             // of the kernel, past the proxy
+	bySocket              // a socket of a program outside
+)
 
 // Denial is what a task's cage was refused, as often as it asked.
 type Denial struct {
 	Target string // host:port, address:port, or the path of a socket; as the cage asked for it
 	Reason string // which rule refused it
 	// Allow is the one entry of the task's hosts that would let it through, and Widens what else that lets through. Both
-	// are empty where no entry would: addresses that are not public are refused whatever is listed.
+	// are empty where no entry would: this machine and addresses that are not public are refused whatever is listed.
 	Allow, Widens string
 	Count         int
 	First, Last   time.Time
+
+	kind kind
 }
 
 // denials are those of one task, across its cages: what is allowed by a change starts the cage again. The log gets each
@@ -38,7 +50,7 @@ type denials struct {
 
 	mu    sync.Mutex
 	known map[string]*Denial
-	more  int // targets beyond maxDenials
+	more  int // targets that are not kept any more
 }
 
 func newDenials(log *slog.Logger, task ident.Task) *denials {
@@ -50,7 +62,7 @@ func (d *denials) decided(decision egress.Decision) {
 	if decision.Allow {
 		return
 	}
-	denial := Denial{Target: targetOf(decision), Reason: decision.Reason}
+	denial := Denial{kind: byHost, Target: targetOf(decision), Reason: decision.Reason}
 	denial.Allow, denial.Widens = wouldAllow(decision)
 	if d.note(denial) {
 		d.log.Warn("a cage was refused a connection", "task", d.task, "host", decision.Host, "port", decision.Port, "reason", decision.Reason)
@@ -63,16 +75,16 @@ func (d *denials) connects(n watch.Notice) {
 	const unreachable = "a cage has no way to addresses, only to hosts of its list through its proxy; the program did not use it (HTTPS_PROXY)"
 	switch {
 	case n.Addr.IsValid() && !n.Addr.Addr().IsLoopback() && !n.Addr.Addr().IsUnspecified():
-		d.note(Denial{Target: n.Addr.String(), Reason: unreachable})
+		d.note(Denial{kind: byAddress, Target: n.Addr.String(), Reason: unreachable})
 	case path.IsAbs(n.Path) && !slices.Contains(unasked, n.Path) && watch.Missing(n.PID, n.Path):
-		d.note(Denial{Target: n.Path, Reason: "no socket of a program outside is in a cage, and no rule brings one in"})
+		d.note(Denial{kind: bySocket, Target: n.Path, Reason: "no socket of a program outside is in a cage, and no rule brings one in"})
 	}
 }
 
 // unasked are sockets that the C library tries by itself before it goes on without.
 var unasked = []string{"/var/run/nscd/socket", "/run/nscd/socket", "/dev/log", "/run/systemd/userdb", "/run/systemd/journal/dev-log"}
 
-// note counts a denial, and tells whether it is a new one that is kept.
+// note counts a denial, and tells whether to log it: a new one, until the first is dropped, since the log has no bound of its own.
 func (d *denials) note(denial Denial) bool {
 	now := time.Now()
 	d.mu.Lock()
@@ -83,13 +95,29 @@ func (d *denials) note(denial Denial) bool {
 		known.Last = now
 		return false
 	}
-	if len(d.known) >= maxDenials {
-		d.more++
-		return false
-	}
+	d.makeRoom(denial.kind)
 	denial.Count, denial.First, denial.Last = 1, now, now
 	d.known[key] = &denial
-	return true
+	return d.more == 0
+}
+
+// makeRoom drops a denial of a kind that is full: the one that was asked for least, of these the one that was asked for longest ago.
+// So what a program keeps trying outlasts any number of targets that are tried once.
+func (d *denials) makeRoom(k kind) {
+	least, count := "", 0
+	for key, known := range d.known {
+		if known.kind != k {
+			continue
+		}
+		count++
+		if other := d.known[least]; other == nil || known.Count < other.Count || known.Count == other.Count && known.Last.Before(other.Last) {
+			least = key
+		}
+	}
+	if count >= maxDenials {
+		delete(d.known, least)
+		d.more++
+	}
 }
 
 // targetOf is what the cage asked for.
@@ -105,7 +133,7 @@ func targetOf(d egress.Decision) string {
 
 // wouldAllow returns the one entry that would let a refused connection through, and what it would let through besides.
 func wouldAllow(d egress.Decision) (entry, widens string) {
-	if d.Class != egress.Unlisted {
+	if d.Class != egress.Unlisted || d.Host == "localhost" || strings.HasSuffix(d.Host, ".localhost") {
 		return "", ""
 	}
 	hosts, err := capability.HostsOf(fmt.Sprintf("%s:%d", d.Host, d.Port))
@@ -116,7 +144,7 @@ func wouldAllow(d egress.Decision) (entry, widens string) {
 	return entry, fmt.Sprintf("everything that runs in the task could send what it can read to %s, and take from there what it then runs; what else that host serves is reached too", entry)
 }
 
-// list returns what the task's rules still refuse, the latest first, and how many targets were too many to keep.
+// list returns what the task's rules still refuse, the latest first, and how many targets are not kept any more.
 func (d *denials) list(now capability.Hosts) ([]Denial, int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -136,7 +164,7 @@ func (d *denials) list(now capability.Hosts) ([]Denial, int) {
 }
 
 // Denials returns what a task's cages were refused since the app started and its rules still refuse, the latest first, and
-// how many more targets there were than are kept.
+// how many targets there were besides.
 func (s *Tasks) Denials(id ident.Task) (list []Denial, more int, err error) {
 	s.mu.RLock()
 	t := s.tasks[id]

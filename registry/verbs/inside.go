@@ -29,7 +29,7 @@ type CageDenial struct {
 // CageDenialsOut is the result of cage_denials.
 type CageDenialsOut struct {
 	Denials []CageDenial `json:"denials" jsonschema:"what the task's cages were refused since the app started and are still refused, the latest first"`
-	More    int          `json:"more,omitzero" jsonschema:"how many other connections were refused beyond those that are kept"`
+	More    int          `json:"more,omitzero" jsonschema:"how many other targets were refused that are not kept any more"`
 }
 
 var CageDenials = registry.Define[CageDenialsIn, CageDenialsOut](registry.Verb{

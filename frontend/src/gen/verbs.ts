@@ -793,7 +793,7 @@ export interface CageDenial {
 export interface CageDenialsOut {
   /** what the task's cages were refused since the app started and are still refused, the latest first */
   denials: CageDenial[];
-  /** how many other connections were refused beyond those that are kept */
+  /** how many other targets were refused that are not kept any more */
   more?: number;
 }
 
