@@ -13,12 +13,11 @@ import (
 
 // TestAttacks are the attacks by a detour that the design names, whole, against the built program. Each part is red when
 // the control that holds it is taken out: build/mutants names them.
-//
-// A base branch is tried without setup commands: TestARepositorysCommandsRunOnlyAsTrusted has those.
 func TestAttacks(t *testing.T) {
 	b := newBuilt(t)
 	for _, c := range []boundaryCase{
 		{"names and titles", namesAttack}, {"queue and cage edit", queueAttack}, {"base branch", baseAttack}, {"apply", applyAttack}, {"cache poisoning", cacheAttack},
+		{"base branch and setup", setupAttack},
 	} {
 		t.Run(c.name, func(sub *testing.T) {
 			b.t = sub
@@ -168,4 +167,50 @@ func applyAttack(b *built) {
 	b.must("task_apply", `{"task":"child","confirm":%q}`, wordOf(no)) // the twin
 	b.has("fix.txt", "fixed\n")
 	b.must("task_apply", `{"task":"child","undo":true}`)
+}
+
+// setupAttack changes what the project's setup commands run, and has the person start a wider task from there. The commands
+// are those of the default branch, which the person trusts; what they run is in the tree.
+func setupAttack(b *built) {
+	put(b.t, "echo good > set-up.txt\n", b.repo, "tools", "prepare.sh")
+	runGit(b.t, "-C", b.repo, "add", "tools")
+	b.commitRepo("setup = \"sh tools/prepare.sh\"\n")
+	b.types(fmt.Sprintf("trust demo %v\n", b.repository()["digest"]))
+	b.until("the commands are trusted", func() bool { return b.repository()["trusted"] == true })
+	fired := filepath.Join(filepath.Dir(b.repo), "setup-fired")
+	made := b.cagedShell("planter", "")
+	b.rig.must("task_wait", `{"task":"planter","tab":"setup","timeoutMs":20000}`)
+	// The file of settings cannot be written in a cage, where it is there; a commit can have another one all the same.
+	b.inside("planter", fmt.Sprintf(`printf 'touch %s\necho ran > ran.txt\n' > tools/prepare.sh; git add tools; git update-index --cacheinfo 100644,$(printf 'setup = "touch %s.own"\n' | git hash-object -w --stdin),.termic.toml; git commit -qm planted`, fired, fired))
+	b.must("task_diff", `{"task":"planter"}`)
+	ran := func(name string) bool {
+		_, err := os.Stat(filepath.Join(b.flag(name, "path").(string), "ran.txt"))
+		return err == nil
+	}
+	start := func(name, more string) string {
+		answer := b.must("task_new", `{"name":%q,"project":"demo","agent":"shell","base":%q%s}`, name, made["branch"], more)
+		note, _ := answer["setup"].(string)
+		return note
+	}
+	no := b.refused(refusal.Unconfirmed, "task_new", `{"name":"unshown","project":"demo","agent":"shell","base":%q}`, made["branch"])
+	if note := start("wide", fmt.Sprintf(`,"confirm":%q`, wordOf(no))); !strings.Contains(note, "not run") || !strings.Contains(note, "termic run wide setup") {
+		b.t.Errorf("a less caged task from a cage's branch: %q", note)
+	}
+	b.refused(refusal.NotFound, "task_log", `{"task":"wide","tab":"setup"}`)
+	if _, err := os.Stat(fired); err == nil {
+		b.t.Error("what the cage wrote ran outside it")
+	}
+	// The twins: as caged, it runs and cannot get out; and outside, by the person's own word.
+	if note := start("as-caged", `,"cage":"enforce"`); note != "" {
+		b.t.Errorf("twin: an equally caged task: %q", note)
+	}
+	b.until("twin: setup runs in the cage", func() bool { return ran("as-caged") })
+	if _, err := os.Stat(fired); err == nil {
+		b.t.Error("setup in a cage wrote outside it")
+	}
+	b.must("task_run", `{"task":"wide","what":"setup"}`)
+	b.until("twin: setup runs outside", func() bool { _, err := os.Stat(fired); return err == nil && ran("wide") })
+	if _, err := os.Stat(fired + ".own"); err == nil {
+		b.t.Error("commands of a task's own tree ran")
+	}
 }

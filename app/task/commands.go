@@ -31,6 +31,10 @@ func (s *Tasks) setUp(ctx context.Context, t *task) string {
 	if len(lines) == 0 {
 		return note
 	}
+	if t.fromCage {
+		return "the setup commands were not run: the task starts from what a cage wrote and is less caged, so that they would run what was written there. " +
+			"Look at what they read, then: termic run " + t.record().Name + " setup"
+	}
 	if _, err := s.openCommands(ctx, t, "setup", lines); err != nil {
 		s.Log.Warn("setup not begun", "task", t.record().ID, "cause", err)
 		return "the setup commands could not be begun"

@@ -302,7 +302,7 @@ func (s *Tasks) prepare(ctx context.Context, repo *git.Repo, t *task, want New) 
 	if err != nil {
 		return Record{}, err
 	}
-	if err := s.admitBase(ctx, repo, t.record(), base, want.Confirm); err != nil {
+	if t.fromCage, err = s.admitBase(ctx, repo, t.record(), base, want.Confirm); err != nil {
 		return Record{}, err
 	}
 	project, ok := s.Projects.Get(want.Project)

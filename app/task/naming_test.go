@@ -36,7 +36,13 @@ func TestANameIsOneTasks(t *testing.T) {
 			}, func() {
 				restored.life.Lock()
 				defer restored.life.Unlock()
-				_, err := s.claim(restored, name, func(r *Record) { r.Stage = Restoring })
+				_, err := s.claim(restored, name, func(r *Record) {
+					r.Stage = Restoring
+					if s.naming.TryLock() { // whether or not another came in between this time
+						s.naming.Unlock()
+						t.Error("another can take the name between the look and this")
+					}
+				})
 				got <- err
 			}, func() {
 				_, err := s.reserve(New{Name: name, Project: "p-one"})

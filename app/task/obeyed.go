@@ -46,29 +46,30 @@ func confirmation(how, tree string, obeyed []gitview.Obeyed) string {
 }
 
 // admitBase returns *MustBeSeenError when a new task would start from what a cage wrote and be less caged than that
-// cage, until the person has seen what in it programs obey. A scoped caller's task is never less caged than its own.
-func (s *Tasks) admitBase(ctx context.Context, repo *git.Repo, record Record, base git.OID, confirm string) error {
+// cage, until the person has seen what in it programs obey. less tells that it is such a task. A scoped caller's task is
+// never less caged than its own.
+func (s *Tasks) admitBase(ctx context.Context, repo *git.Repo, record Record, base git.OID, confirm string) (less bool, err error) {
 	if record.Namespace != "" {
-		return nil
+		return false, nil
 	}
 	imported, err := s.imported(ctx, repo, base)
 	if err != nil || !imported {
-		return err
+		return false, err
 	}
 	since, less, err := s.lessCaged(ctx, repo, record, base)
 	if err != nil || !less {
-		return err
+		return false, err
 	}
 	changes, err := repo.ChangesBetween(ctx, since, base)
 	if err != nil {
-		return err
+		return false, err
 	}
 	obeyed := obeyedIn(changes, "")
 	want := confirmation("base", string(base), obeyed)
 	if len(obeyed) > 0 && confirm != want {
-		return &MustBeSeenError{obeyed, want}
+		return false, &MustBeSeenError{obeyed, want}
 	}
-	return nil
+	return true, nil
 }
 
 // lessCaged tells whether a new task may do more than a task whose cage's work holds the commit base, and returns where

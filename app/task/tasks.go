@@ -105,6 +105,8 @@ type task struct {
 	opened map[string]int
 	// setup is SetupNote; guarded by Tasks.mu.
 	setup string
+	// fromCage tells that it was made from what a cage wrote and is less caged than that cage; guarded by life.
+	fromCage bool
 }
 
 // Open reads the tasks and puts right what a crash left behind.
