@@ -281,3 +281,60 @@ func FuzzOlder(f *testing.F) {
 		}
 	})
 }
+
+func TestTheLongestMessageIsCarriedAndALongerOneIsSaidToBe(t *testing.T) {
+	app := newFakeApp(t)
+	k := newTalk(t, app.client())
+	const head, tail = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x","arguments":{"text":"`, `"}}}`
+	longest := strings.Repeat("x", maxLine-len("\n")-len(head)-len(tail))
+	mustContain(t, k.ask(head+longest+tail), `"id":1,"result"`)
+	if _, body := app.last(); !strings.Contains(body, longest) {
+		t.Errorf("%d bytes of %d reached the endpoint", len(body), len(longest))
+	}
+	mustContain(t, k.ask(head+longest+"x"+tail), `"code":-32600`, "longer than")
+	if _, requests := app.counts(); requests != 1 {
+		t.Errorf("%d requests reached the endpoint", requests)
+	}
+	mustContain(t, k.ask(`{"jsonrpc":"2.0","id":2,"method":"tools/list"}`), `"id":2,"result"`)
+}
+
+func TestAClientThatEndsInTheMiddleOfALine(t *testing.T) {
+	for _, row := range []struct {
+		says, text, want string
+		requests         int
+	}{
+		{"the message was whole", `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`, `"id":1,"result"`, 1},
+		{"the message was half", `{"jsonrpc":"2.0","id":1,"method":"tools/l`, `"code":-32700`, 0},
+	} {
+		t.Run(row.says, func(t *testing.T) {
+			app := newFakeApp(t)
+			k := newTalk(t, app.client())
+			if _, err := io.WriteString(k.in, row.text); err != nil {
+				t.Fatal(err)
+			}
+			said := k.end()
+			if len(said) != 1 {
+				t.Fatalf("it said %q", said)
+			}
+			mustContain(t, said[0], row.want)
+			if _, requests := app.counts(); requests != row.requests {
+				t.Errorf("%d requests reached the endpoint", requests)
+			}
+		})
+	}
+}
+
+func TestTwoBridgesOfOneClientGoOnEachByItself(t *testing.T) {
+	app := newFakeApp(t)
+	one, two := newTalk(t, app.client()), newTalk(t, app.client())
+	for _, token := range []string{second, first} {
+		for _, k := range []*talk{one, two} {
+			mustContain(t, k.ask(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`), `"id":1,"result"`)
+		}
+		app.rebind(token)
+	}
+	if rest := one.end(); len(rest) != 0 {
+		t.Errorf("it said more: %q", rest)
+	}
+	mustContain(t, two.ask(`{"jsonrpc":"2.0","id":2,"method":"tools/list"}`), `"id":2,"result"`)
+}

@@ -6,6 +6,7 @@ import { dirname, join } from "node:path";
 import { after, before, test } from "node:test";
 import { launch, open, screen } from "./browser.mjs";
 import { Rig, until } from "./rig.mjs";
+import { freePort } from "./webdriver.mjs";
 
 let rig, browser, url, page;
 before(async () => {
@@ -119,13 +120,22 @@ test("a client is registered and removed with the keyboard alone, and the focus 
   await page.keyboard.press("Escape");
 });
 
-test("a stale entry is marked, and one button brings it up to date", async () => {
-  rig.termic("client", "add", "zed");
-  const file = join(rig.home, ".config/zed/settings.json");
-  writeFileSync(file, readFileSync(file, "utf8").replace(/"command": *"[^"]*"/, (was) => was.replace(/"$/, '-moved"')));
-  const entry = () => rig.termic("client", "list").clients.find((c) => c.name === "zed").entry;
-  assert.notEqual(entry(), "current");
-  rig.termic("client", "remove", "zed", "--force");
+test("stale entries are marked, and one button brings them up to date", async () => {
+  await leave();
+  const file = join(rig.home, ".codex/config.toml");
+  rig.termic("client", "add", "codex");
+  const entry = () => rig.termic("client", "list").clients.find((c) => c.name === "codex").entry;
+  const port = await freePort();
+  rig.termic("settings", "set", "mcp.port", String(port));
+  await until("it is stale", () => entry() === "stale");
+  await act("control plane settings");
+  await page.getByText("Entry points to an old port or place").waitFor();
+  await page.getByRole("button", { name: "Update 1 entry" }).click();
+  await until("it is up to date", () => entry() === "current");
+  assert.match(readFileSync(file, "utf8"), new RegExp(`127\\.0\\.0\\.1:${port}/mcp`));
+  await until("nothing is left to update", async () => (await page.getByRole("button", { name: /^Update / }).count()) === 0);
+  rig.termic("client", "remove", "codex");
+  await leave();
 });
 
 test("a destructive call of an outside client waits, takes no key of the terminal, and is denied with one", async () => {

@@ -5,7 +5,7 @@ import { createServer } from "node:net";
 import { until } from "./rig.mjs";
 
 /** A port that was free a moment ago. */
-function freePort() {
+export function freePort() {
   return new Promise((done, fail) => {
     const server = createServer();
     server.on("error", fail);
@@ -83,8 +83,17 @@ export class Window {
     }, ms);
   }
 
-  async click(selector) {
-    await this.call("POST", `${this.session}/element/${await this.find(selector)}/click`, {});
+  /** Clicks an element with the mouse, once it is there and nothing is in front of it: a dialog that closes fades. */
+  async click(selector, ms) {
+    await until(`a click on ${selector}`, async () => {
+      try {
+        await this.call("POST", `${this.session}/element/${await this.find(selector, ms)}/click`, {});
+        return true;
+      } catch (error) {
+        if (/stale element|click intercepted|not interactable/.test(error)) return false;
+        throw error;
+      }
+    }, ms);
   }
 
   async type(selector, text) {
