@@ -62,6 +62,7 @@ var explained = []struct {
 	{tab.ErrQueueFull, refusal.Busy, "too many texts wait in this tab", "wait until it has settled"},
 	{tab.ErrTooLong, refusal.BadInput, "the text is longer than this agent takes", "put it into a file and send its path"},
 	{tab.ErrEmpty, refusal.BadInput, "nothing is left of the text without its control characters", "send some text"},
+	{tab.ErrMark, refusal.BadInput, "that is no mark of this terminal; marks end with it and with the app", "ask without since"},
 	{tab.ErrNoText, refusal.NotFound, "no such text waits; it may have been delivered meanwhile", "see: termic queue"},
 	{prompt.ErrUnknown, refusal.NotFound, "no such prompt", "see: termic prompts"},
 	{tab.ErrNotDelivered, refusal.NotDelivered, "the text did not reach the agent's prompt, and was not submitted", "look at its terminal: termic attach"},

@@ -14,6 +14,7 @@ import (
 	"termic/app/tab"
 	"termic/app/task"
 	"termic/registry"
+	"termic/registry/grant"
 	"termic/registry/ident"
 	"termic/registry/refusal"
 	"termic/registry/verbs"
@@ -166,8 +167,11 @@ func (s Services) taskLog(_ context.Context, call registry.Call, in verbs.TaskLo
 	if lines == 0 {
 		lines = defaultLines
 	}
-	text, more := open.Log(lines)
-	return verbs.TaskLogOut{Tab: string(call.Subject.Tab), Text: text, Truncated: more}, nil
+	log, err := open.ReadLog(tab.LogOptions{Lines: lines, Since: in.Since, Styled: in.Raw, Blank: grant.Blank})
+	if err != nil {
+		return verbs.TaskLogOut{}, err
+	}
+	return verbs.TaskLogOut{Tab: string(call.Subject.Tab), Text: log.Text, Truncated: log.More, Mark: log.Mark}, nil
 }
 
 func (s Services) taskTab(ctx context.Context, call registry.Call, in verbs.TaskTabIn) (verbs.TabOut, error) {

@@ -37,6 +37,9 @@ func (s *Screen) eraseDisplay(which int, selective bool) {
 	s.restrictRow()
 	switch which {
 	case 0:
+		if s.x == 0 && s.y == 0 && s.buf == &s.main {
+			s.erased++
+		}
 		s.eraseLine(0, selective)
 		for y := s.y + 1; y < s.rows; y++ {
 			s.eraseRow(y, selective)
@@ -53,6 +56,9 @@ func (s *Screen) eraseDisplay(which int, selective bool) {
 	case 2:
 		for y := range s.rows {
 			s.eraseRow(y, selective)
+		}
+		if s.buf == &s.main {
+			s.erased++
 		}
 	case 3:
 		if s.buf == &s.main {

@@ -12,12 +12,7 @@ type Line struct {
 // it. Blank lines at the end of either are left out. Links are not kept.
 func (s *Screen) Lines(n int) []Line {
 	w := liner{screen: s}
-	for i := range s.history.count {
-		w.begin(s.history.continues(i))
-		unpack(s.history.bytes(i), w.glyph)
-	}
-	w.grid(&s.main)
-	w.end()
+	w.main()
 	if s.modes.AltScreen {
 		w.grid(&s.alt)
 		w.end()
@@ -34,6 +29,17 @@ type liner struct {
 	pen    style
 	open   bool
 	gap    int // cells of no text that nothing has followed yet
+}
+
+// main collects the scrollback and the main screen.
+func (w *liner) main() {
+	h := &w.screen.history
+	for i := range h.count {
+		w.begin(h.continues(i))
+		unpack(h.bytes(i), w.glyph)
+	}
+	w.grid(&w.screen.main)
+	w.end()
 }
 
 func (w *liner) grid(b *buffer) {

@@ -68,6 +68,7 @@ type Screen struct {
 	titles []string // XTWINOPS 22 and 23
 
 	history  scrollback
+	erased   uint64 // how often the whole main screen was erased
 	extras   extras
 	clusters clusters
 
@@ -122,6 +123,7 @@ func (s *Screen) reset() {
 	s.tabs = defaultTabs(nil, s.cols)
 	s.titles = nil
 	s.history.clear()
+	s.erased++
 	s.history.budget = historyBudget(s.history.limit, s.cols)
 	s.extras = extras{}
 	s.clusters = clusters{}

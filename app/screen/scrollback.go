@@ -15,6 +15,8 @@ type scrollback struct {
 	budget int // bytes; the oldest rows go when it is exceeded, whatever the limit
 	size   int // bytes of all rows held
 
+	gone uint64 // lines that were held before the first
+
 	refs  []ref // ring: the oldest is at head
 	head  int
 	count int
@@ -51,7 +53,7 @@ const (
 func historyBudget(limit, cols int) int { return min(limit, maxRefs) * max(cols, 80) * cellCost }
 
 func (h *scrollback) clear() {
-	*h = scrollback{limit: min(h.limit, maxRefs), budget: h.budget}
+	*h = scrollback{limit: min(h.limit, maxRefs), budget: h.budget, gone: h.gone + h.lines()}
 }
 
 func (h *scrollback) at(i int) *ref { return &h.refs[(h.head+i)%len(h.refs)] }
@@ -76,6 +78,9 @@ func (h *scrollback) ending() byte {
 func (s *Screen) remember(r *row) {
 	h := &s.history
 	if h.limit <= 0 {
+		if !r.cont {
+			h.gone++
+		}
 		return
 	}
 	if s.extras.wait > 0 {
@@ -150,6 +155,9 @@ func (h *scrollback) dropOldest() {
 	h.size -= int(h.at(0).n)
 	h.head = (h.head + 1) % len(h.refs)
 	h.count--
+	if h.count == 0 || h.at(0).flags&rowCont == 0 {
+		h.gone++
+	}
 	h.chunks[0].live--
 	for len(h.chunks) > 1 && h.chunks[0].live == 0 {
 		if cap(h.chunks[0].data) == chunkSize {

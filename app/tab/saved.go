@@ -97,6 +97,7 @@ func Restore(saved Saved, task ident.Task, definition agent.Definition, scrollba
 		pacer:    newPacer(),
 		ended:    make(chan struct{}),
 		saved:    saved,
+		epoch:    newEpoch(),
 	}
 	t.screen = screen.New(screen.Options{Cols: int(t.spec.Size.Cols), Rows: int(t.spec.Size.Rows), Scrollback: scrollback})
 	_, _ = t.screen.Write([]byte("\x1b]2;" + saved.Title + "\x1b\\"))

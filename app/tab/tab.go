@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os/exec"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -122,6 +121,7 @@ type Tab struct {
 	nonce    string     // with which the agent's hooks report; empty: they do not
 	claims   *osc.Taker // takes their reports out of the output; nil without a nonce
 	hooks    hook.Tracker
+	epoch    string        // of the marks of its log
 	strays   int           // reports without the nonce, or that were none
 	unseen   bool          // the screen has changed since it was read
 	seen     time.Time     // when it was read
@@ -147,6 +147,7 @@ func Open(spec Spec, log func(msg string, args ...any)) (*Tab, error) {
 		replies:  make(chan []byte, maxReplies),
 		ended:    make(chan struct{}),
 		queue:    spec.Queue,
+		epoch:    newEpoch(),
 	}
 	t.screen = t.newScreen()
 	spec.Before.draw(t.screen)
@@ -225,12 +226,7 @@ func (t *Tab) Info() Info {
 func (t *Tab) Log(lines int) (text string, more bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	text = t.screen.Text(screen.TextOptions{Lines: lines + 1, Scrollback: true})
-	if strings.Count(text, "\n") < lines {
-		return text, false
-	}
-	_, text, _ = strings.Cut(text, "\n")
-	return text, true
+	return t.tail(lines)
 }
 
 // Type hands over the person's keys as they are. It waits for a delivery under way, and gives up when the

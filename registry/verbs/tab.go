@@ -158,6 +158,8 @@ type TaskLogIn struct {
 	Task  string `json:"task" min:"1" jsonschema:"task: name, project/name, unique prefix, or id" cli:"arg"`
 	Tab   string `json:"tab,omitempty" jsonschema:"tab: name or id; default: the task's first agent tab, or its first tab"`
 	Lines int    `json:"lines,omitempty" min:"0" max:"10000" jsonschema:"how many of the last lines; default 200" cli:"short=n"`
+	Since string `json:"since,omitempty" max:"128" jsonschema:"mark of an earlier answer: only what came after it, of which an agent's screen then is a part"`
+	Raw   bool   `json:"raw,omitempty" jsonschema:"with its colours, as escape sequences; no other sequence is in it"`
 }
 
 // Target implements registry.Targeted.
@@ -168,20 +170,21 @@ func (in TaskLogIn) Target() registry.Target {
 // TaskLogOut is the result of task_log.
 type TaskLogOut struct {
 	Tab       string `json:"tab" jsonschema:"id of the tab" cli:"hide"`
-	Text      string `json:"text" jsonschema:"the terminal's last lines as text, without colours" cli:"said"`
+	Text      string `json:"text" jsonschema:"the terminal's last lines as text, without colours unless raw" cli:"said"`
+	Mark      string `json:"mark" jsonschema:"this moment, for since" cli:"hide"`
 	Truncated bool   `json:"truncated" jsonschema:"there are earlier lines" cli:"hide"`
 }
 
 var TaskLog = registry.Define[TaskLogIn, TaskLogOut](registry.Verb{
 	Name:       "task_log",
 	Summary:    "show what a tab's terminal shows",
-	Doc:        "Returns the last lines of a tab's terminal, scrollback included, as plain text.",
+	Doc:        "Returns the last lines of a tab's terminal, scrollback included, as plain text, and a mark with which a later call asks for what has come since.",
 	Class:      registry.Read,
 	Scope:      registry.Scoped,
 	Audience:   registry.Everyone,
 	Reach:      registry.ReachContent,
 	Idempotent: true,
-	Refusals:   []refusal.Code{refusal.NotFound, refusal.Ambiguous},
+	Refusals:   []refusal.Code{refusal.NotFound, refusal.Ambiguous, refusal.BadInput},
 	CLI:        registry.Command{Path: "log", Example: "log fix-login -n 50"},
 })
 

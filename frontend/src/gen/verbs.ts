@@ -278,13 +278,19 @@ export interface TaskLogIn {
   tab?: string;
   /** how many of the last lines; default 200 */
   lines?: number;
+  /** mark of an earlier answer: only what came after it, of which an agent's screen then is a part */
+  since?: string;
+  /** with its colours, as escape sequences; no other sequence is in it */
+  raw?: boolean;
 }
 
 export interface TaskLogOut {
   /** id of the tab */
   tab: string;
-  /** the terminal's last lines as text, without colours */
+  /** the terminal's last lines as text, without colours unless raw */
   text: string;
+  /** this moment, for since */
+  mark: string;
   /** there are earlier lines */
   truncated: boolean;
 }

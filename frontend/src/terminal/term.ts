@@ -150,7 +150,7 @@ export class Term {
     if (this.closed || this.logged) return;
     this.logged = true;
     try {
-      const { text } = await app.call("task_log", { task: this.task, tab: this.tab, lines: 1000 });
+      const { text } = await app.call("task_log", { task: this.task, tab: this.tab, lines: 1000, raw: true });
       this.xterm.write(`${text.replaceAll("\n", "\r\n")}\x1b[?25l`);
     } catch {
       // The tab is gone with its text; its place says that it has ended.
