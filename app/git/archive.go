@@ -45,6 +45,9 @@ type Archived struct {
 	Head     OID            `json:"head,omitempty"`   // "" when the branch had no commit
 	Branches map[string]OID `json:"branches,omitempty"`
 
+	// Gone tells that there was no checkout any more: its files are kept as they were staged.
+	Gone bool `json:"gone,omitempty"`
+
 	// Commits in the store, each with Head as its parent: the staged state, the
 	// files with untracked ones, and what else git keeps for one checkout.
 	Index    OID `json:"index"`
@@ -69,6 +72,10 @@ type Archived struct {
 	Beside []Beside `json:"beside,omitempty"`
 	// Nested are the repositories in the checkout that Beside holds whole.
 	Nested []string `json:"nested,omitempty"`
+	// Submodules are the repositories of submodules that git's record of the checkout held, kept whole beside.
+	Submodules []string `json:"submodules,omitempty"`
+	// Record is where git's record of the checkout was: what is kept may lead there.
+	Record string `json:"record,omitempty"`
 	// Pack is the name of the archive's pack in the store; Bytes is what the archive takes there.
 	Pack  string `json:"pack,omitempty"`
 	Bytes int64  `json:"bytes,omitempty"`
@@ -118,9 +125,8 @@ func checkID(id string) error {
 // made in the project and never overwritten; the rest is one pack in the store.
 // Everything that was written has been read back when it returns.
 //
-// It returns *NestedRepositoryError for checked-out submodules, *UnkeepableError, ErrBusy when the checkout
-// changes meanwhile, ErrNotWorktree, ErrBadID. Empty directories, permissions, repositories in the checkout, FIFOs and the
-// state of an operation in progress are kept; ignored files only as o.Ignored says. Large files are copied once, with
+// It returns *UnkeepableError, ErrBusy when the checkout changes meanwhile, ErrNoCheckout, ErrNotWorktree, ErrBadID. Empty
+// directories, permissions, repositories in the checkout, submodules that are checked out, FIFOs and the state of an operation in progress are kept; ignored files only as o.Ignored says. Large files are copied once, with
 // their holes. Stashes belong to the repository and stay there;
 // those of its branch are pinned too.
 func (r *Repo) Archive(ctx context.Context, o ArchiveOptions) (Archived, error) {
@@ -150,7 +156,7 @@ func (r *Repo) archive(ctx context.Context, o ArchiveOptions) (Archived, error) 
 	defer sc.remove()
 
 	a := Archived{Version: archiveVersion, ID: o.ID, Dir: v.dir, Store: st.dir, When: time.Now().UTC().Truncate(time.Second),
-		Branch: v.head.branch, Head: v.head.oid, ignored: o.Ignored}
+		Record: v.gitDir, Branch: v.head.branch, Head: v.head.oid, ignored: o.Ignored}
 	if a.InProgress, err = v.inProgress(); err != nil {
 		return Archived{}, err
 	}
@@ -165,7 +171,7 @@ func (r *Repo) archive(ctx context.Context, o ArchiveOptions) (Archived, error) 
 	if err != nil {
 		return Archived{}, err
 	}
-	if a.Beside, err = st.keepBeside(ctx, v.dir, a.ID, beside); err != nil {
+	if a.Beside, err = st.keepBeside(ctx, v, a.ID, beside); err != nil {
 		return Archived{}, err
 	}
 	if err := st.take(ctx, sc, &a); err != nil {
@@ -177,7 +183,7 @@ func (r *Repo) archive(ctx context.Context, o ArchiveOptions) (Archived, error) 
 	if err := r.unchanged(ctx, v, sc, beside); err != nil {
 		return Archived{}, err
 	}
-	if err := sameBeside(v.dir, beside, a.Beside); err != nil {
+	if err := sameBeside(v, beside, a.Beside); err != nil {
 		return Archived{}, fmt.Errorf("%w: %w", ErrBusy, err)
 	}
 	return a, st.sweepBeside(&a)
@@ -185,7 +191,7 @@ func (r *Repo) archive(ctx context.Context, o ArchiveOptions) (Archived, error) 
 
 // unchanged returns ErrBusy when the checkout is not, or no longer, what was
 // archived: git may also pass over a path with a message and success.
-func (r *Repo) unchanged(ctx context.Context, v view, sc *scratch, beside []string) error {
+func (r *Repo) unchanged(ctx context.Context, v view, sc *scratch, beside []besidePath) error {
 	h, err := r.readHead(ctx, v.gitDir)
 	if err != nil {
 		return err
@@ -197,7 +203,13 @@ func (r *Repo) unchanged(ctx context.Context, v view, sc *scratch, beside []stri
 }
 
 // settled returns ErrBusy unless the scratch index, with what is kept beside it, is the state of the checkout.
-func (s *scratch) settled(ctx context.Context, beside []string) error {
+func (s *scratch) settled(ctx context.Context, besides []besidePath) error {
+	var beside []string // sorted
+	for _, b := range besides {
+		if !b.git {
+			beside = append(beside, b.path)
+		}
+	}
 	c, err := s.changed(ctx)
 	if err != nil {
 		return err
@@ -216,7 +228,7 @@ func (s *scratch) settled(ctx context.Context, beside []string) error {
 
 // keep writes index, files and state as commits into the scratch objects, and returns the paths of what is to be kept
 // beside them.
-func (s *scratch) keep(ctx context.Context, o ArchiveOptions, modules []string, state map[string][]byte, a *Archived) (beside []string, err error) {
+func (s *scratch) keep(ctx context.Context, o ArchiveOptions, modules []string, state map[string][]byte, a *Archived) (beside []besidePath, err error) {
 	found, err := s.survey(ctx, o)
 	if err != nil {
 		return nil, err
@@ -228,9 +240,7 @@ func (s *scratch) keep(ctx context.Context, o ArchiveOptions, modules []string, 
 		}
 	}
 	a.Nested = slices.DeleteFunc(found.nested, left)
-	if modules = slices.DeleteFunc(modules, left); len(modules) > 0 {
-		return nil, &NestedRepositoryError{Paths: append(a.Nested, modules...)}
-	}
+	a.Submodules = slices.DeleteFunc(modules, left)
 	a.IgnoredFiles, a.IgnoredBytes, a.IgnoredMore, a.IgnoredRepositories = found.ignoredFiles, found.ignoredBytes, found.ignoredMore, found.ignoredRepos
 	a.Special = found.special
 	slices.Sort(a.Special)
@@ -251,7 +261,7 @@ func (s *scratch) keep(ctx context.Context, o ArchiveOptions, modules []string, 
 			big = append(big, path)
 		}
 	}
-	return besidePaths(a.Nested, big, found.ruled, found.fifos), s.keepState(ctx, state, extra, a)
+	return besidePaths(a.Submodules, a.Nested, big, found.ruled, found.fifos), s.keepState(ctx, state, extra, a)
 }
 
 // covered tells whether path is one of the sorted paths, or lies below one of them.
@@ -374,17 +384,23 @@ func (s *scratch) commit(ctx context.Context, env []string, a *Archived, what st
 		return "", "", err
 	}
 	tree = OID(strings.TrimSpace(string(out)))
+	commit, err = s.commitOf(ctx, tree, a, what)
+	return commit, tree, err
+}
+
+// commitOf makes a commit of a tree.
+func (s *scratch) commitOf(ctx context.Context, tree OID, a *Archived, what string) (OID, error) {
 	args := []string{"commit-tree", string(tree), "-m", fmt.Sprintf("%s of %s\n\nArchived from %s", what, a.ID, a.Dir)}
 	if a.Head != "" {
 		args = append(args, "-p", string(a.Head))
 	}
-	out, err = s.run(ctx, call{args: args, env: append(slices.Clone(identity), env...)})
+	out, err := s.run(ctx, call{args: args, env: identity})
 	if err != nil {
-		return "", "", err
+		return "", err
 	}
-	commit = OID(strings.TrimSpace(string(out)))
+	commit := OID(strings.TrimSpace(string(out)))
 	if !tree.Valid() || !commit.Valid() {
-		return "", "", fmt.Errorf("unexpected answer of git for the %s", what)
+		return "", fmt.Errorf("unexpected answer of git for the %s", what)
 	}
-	return commit, tree, nil
+	return commit, nil
 }

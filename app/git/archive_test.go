@@ -248,14 +248,6 @@ func TestArchiveRefusesWhatItCannotKeep(t *testing.T) {
 		want    error
 		paths   []string
 	}{
-		"a checked-out submodule": {
-			prepare: func(h *home, r *Repo, dir string) {
-				h.repo("lib")
-				h.sh(dir, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", h.path("lib"), "lib")
-				h.sh(dir, "commit", "-qm", "add lib")
-			},
-			want: ErrNestedRepository, paths: []string{"lib", ".git/modules/lib"},
-		},
 		"a nested repository that the person gave up": {
 			prepare: func(h *home, r *Repo, dir string) { h.sh(dir, "init", "-q", "sub") },
 			options: ArchiveOptions{LeaveOut: []string{"sub"}},

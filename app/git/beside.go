@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -21,6 +22,7 @@ import (
 // a repository of its own, an ignored file that a rule names, a FIFO. It is plain data.
 type Beside struct {
 	Path string      `json:"path"`           // from the top of the checkout
+	Git  bool        `json:"git,omitempty"`  // from git's record of the checkout instead
 	Mode fs.FileMode `json:"mode"`           // kind and permissions
 	Size int64       `json:"size,omitempty"` // bytes of a file
 	Link string      `json:"link,omitempty"` // where a link leads
@@ -82,19 +84,59 @@ func besideOf(root *os.Root, path string, list *[]Beside) error {
 	return nil
 }
 
+// besidePath names what is to be kept: in the checkout, or in git's record of it.
+type besidePath struct {
+	path string
+	git  bool
+}
+
+// sources are the two directories that Beside is about, held open.
+type sources struct{ work, record *os.Root }
+
+func openSources(work, record string) (s sources, err error) {
+	if s.work, err = os.OpenRoot(work); err != nil {
+		return s, err
+	}
+	if s.record, err = os.OpenRoot(record); err != nil {
+		s.work.Close()
+	}
+	return s, err
+}
+
+func (s sources) close() { s.work.Close(); s.record.Close() }
+
+func (s sources) of(git bool) *os.Root {
+	if git {
+		return s.record
+	}
+	return s.work
+}
+
+// list lists all that the paths name.
+func (s sources) list(paths []besidePath) (all []Beside, err error) {
+	for _, p := range paths {
+		from := len(all)
+		if err := besideOf(s.of(p.git), filepath.FromSlash(p.path), &all); err != nil {
+			return nil, unkeepable(err, p.path)
+		}
+		for i := range all[from:] {
+			all[from+i].Git = p.git
+		}
+	}
+	return all, nil
+}
+
 // keepBeside copies what the paths name into the store and returns it. A copy that was made of the same file in the
 // same state is taken as it is: an archive is made twice, once while the agents still run.
-func (st *store) keepBeside(ctx context.Context, work, id string, paths []string) ([]Beside, error) {
-	root, err := os.OpenRoot(work)
+func (st *store) keepBeside(ctx context.Context, v view, id string, paths []besidePath) ([]Beside, error) {
+	from, err := openSources(v.dir, v.gitDir)
 	if err != nil {
 		return nil, err
 	}
-	defer root.Close()
-	var list []Beside
-	for _, p := range paths {
-		if err := besideOf(root, filepath.FromSlash(p), &list); err != nil {
-			return nil, unkeepable(err, p)
-		}
+	defer from.close()
+	list, err := from.list(paths)
+	if err != nil {
+		return nil, err
 	}
 	if len(list) == 0 {
 		return nil, nil
@@ -108,7 +150,7 @@ func (st *store) keepBeside(ctx context.Context, work, id string, paths []string
 			return nil, err
 		}
 		if list[i].Mode.IsRegular() {
-			if err := list[i].copyIn(ctx, root, dir); err != nil {
+			if err := list[i].copyIn(ctx, from.of(list[i].Git), dir); err != nil {
 				return nil, unkeepable(err, list[i].Path)
 			}
 		}
@@ -291,20 +333,18 @@ func (st *store) checkBeside(a *Archived) error {
 }
 
 // sameBeside returns ErrChanged unless what the paths name now is what was kept.
-func sameBeside(work string, paths []string, kept []Beside) error {
-	root, err := os.OpenRoot(work)
+func sameBeside(v view, paths []besidePath, kept []Beside) error {
+	from, err := openSources(v.dir, v.gitDir)
 	if err != nil {
 		return err
 	}
-	defer root.Close()
-	var now []Beside
-	for _, p := range paths {
-		if err := besideOf(root, filepath.FromSlash(p), &now); err != nil {
-			return err
-		}
+	defer from.close()
+	now, err := from.list(paths)
+	if err != nil {
+		return err
 	}
 	same := func(a, b Beside) bool {
-		return a.Path == b.Path && a.Mode == b.Mode && a.Size == b.Size && a.Link == b.Link && a.stamp == b.stamp
+		return a.Path == b.Path && a.Git == b.Git && a.Mode == b.Mode && a.Size == b.Size && a.Link == b.Link && a.stamp == b.stamp
 	}
 	if !slices.EqualFunc(now, kept, same) {
 		return ErrChanged
@@ -313,14 +353,17 @@ func sameBeside(work string, paths []string, kept []Beside) error {
 }
 
 // writeBeside brings back what an archive keeps beside its trees.
-func (st *store) writeBeside(ctx context.Context, root *os.Root, a *Archived) error {
+func (st *store) writeBeside(ctx context.Context, to sources, a *Archived) error {
 	for _, b := range a.Beside {
-		if err := st.writeOne(ctx, root, a, b); err != nil {
+		if err := st.writeOne(ctx, to.of(b.Git), a, b); err != nil {
 			return fmt.Errorf("restore %s: %w", b.Path, err)
 		}
 	}
+	if err := a.relink(to); err != nil {
+		return fmt.Errorf("restore submodules: %w", err)
+	}
 	for _, b := range slices.Backward(a.Beside) { // what is in a directory before the directory itself
-		path := filepath.FromSlash(b.Path)
+		path, root := filepath.FromSlash(b.Path), to.of(b.Git)
 		if b.Mode.Type() == fs.ModeSymlink {
 			continue
 		}
@@ -402,8 +445,20 @@ func stampOf(info fs.FileInfo) string {
 	return fmt.Sprintf("%d %d %s", info.Size(), info.ModTime().UnixNano(), inodeOf(info))
 }
 
-// besidePaths are the paths to keep beside the trees, without those below another of them.
-func besidePaths(lists ...[]string) []string {
+// besidePaths are the paths to keep beside the trees, without those below another of them, and the submodules'
+// repositories in the record.
+func besidePaths(modules []string, lists ...[]string) (paths []besidePath) {
+	for _, p := range withoutInner(lists...) {
+		paths = append(paths, besidePath{path: p})
+	}
+	for _, m := range modules {
+		paths = append(paths, besidePath{path: strings.TrimPrefix(m, ".git/"), git: true})
+	}
+	return paths
+}
+
+// withoutInner joins the lists, sorted, without the paths below another one.
+func withoutInner(lists ...[]string) []string {
 	var all []string
 	for _, l := range lists {
 		all = append(all, l...)
@@ -430,7 +485,7 @@ func (a *Archived) keptIgnored() func(path string) bool {
 	}
 	kept := map[string]bool{}
 	for _, b := range a.Beside {
-		kept[b.Path] = true
+		kept[b.Path] = kept[b.Path] || !b.Git
 	}
 	return func(path string) bool { return kept[path] }
 }

@@ -130,7 +130,9 @@ func (s *scratch) writeFiles(ctx context.Context, root *os.Root, a *Archived, o 
 func (o *overlay) except(a *Archived) {
 	var paths []string
 	for _, b := range a.Beside {
-		paths = append(paths, b.Path)
+		if !b.Git {
+			paths = append(paths, b.Path)
+		}
 	}
 	slices.Sort(paths)
 	o.write = slices.DeleteFunc(o.write, func(f overlayFile) bool { return covered(paths, f.path) })

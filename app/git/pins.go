@@ -3,6 +3,7 @@ package git
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 )
@@ -11,10 +12,10 @@ import (
 // after the object that it keeps, so that none is ever moved or overwritten.
 func pinPrefix(id string) string { return "refs/termic/" + id + "/keep/" }
 
-// pinAll pins in the project whatever would be lost with the checkout: HEAD, the
-// branches, and the commits that only its private refs, reflogs and unfinished
-// operations reach.
-func (r *Repo) pinAll(ctx context.Context, o ArchiveOptions, v view, state map[string][]byte, a *Archived) error {
+// pinAll pins in the project everything that the checkout knows: HEAD, the branches and where they were, the base, tags
+// of its commits, stashes, and whatever its private refs, reflogs and unfinished operations name. That another branch or
+// a tag holds some of it too does not count: it can go at any time, and a reflog that comes back must lead somewhere.
+func (r *Repo) pinAll(ctx context.Context, o ArchiveOptions, v view, state map[string][]byte, a *Archived) (err error) {
 	var pins []OID
 	if v.head.oid != "" {
 		pins = append(pins, v.head.oid)
@@ -32,10 +33,25 @@ func (r *Repo) pinAll(ctx context.Context, o ArchiveOptions, v view, state map[s
 			pins = append(pins, oid)
 		}
 	}
-	commits, err := r.commitsAmong(ctx, idsIn(state, r.sha256))
+	known := idsIn(state, r.sha256)
+	for _, name := range append([]string{v.head.branch}, o.Branches...) {
+		known = append(known, r.reflogIDs(name)...)
+	}
+	if a.Tags, err = r.tagsOn(ctx, v, o.Base); err != nil {
+		return err
+	}
+	for _, tag := range a.Tags {
+		oid, err := r.readRef(ctx, "refs/tags/"+tag)
+		if err != nil {
+			return err
+		}
+		known = append(known, oid)
+	}
+	commits, tags, err := r.commitsAmong(ctx, append(known, o.Base))
 	if err != nil {
 		return err
 	}
+	pins = append(pins, tags...) // of a tag object, rev-list names only the commit
 	for _, branch := range append([]string{v.head.branch}, o.Branches...) {
 		stashes, err := r.stashes(ctx, branch)
 		if err != nil {
@@ -48,10 +64,7 @@ func (r *Repo) pinAll(ctx context.Context, o ArchiveOptions, v view, state map[s
 			}
 		}
 	}
-	if a.Tags, err = r.tagsOn(ctx, v, o.Base); err != nil {
-		return err
-	}
-	tips, err := r.unreachableTips(ctx, o.ID, append(commits, pins...))
+	tips, err := r.unreachableTips(ctx, commits, pins)
 	if err != nil {
 		return err
 	}
@@ -61,10 +74,23 @@ func (r *Repo) pinAll(ctx context.Context, o ArchiveOptions, v view, state map[s
 	return r.pin(ctx, o.ID, a.Pins)
 }
 
-// commitsAmong returns those ids that are commits, or tags, that exist.
-func (r *Repo) commitsAmong(ctx context.Context, ids []OID) ([]OID, error) {
+// reflogIDs returns the object ids that the reflog of a branch names; none when there is no branch or no reflog.
+func (r *Repo) reflogIDs(branch string) []OID {
+	if branch == "" {
+		return nil
+	}
+	data, err := readSmall(filepath.Join(r.CommonDir, "logs", "refs", "heads", filepath.FromSlash(branch)), stateFile)
+	if err != nil { // not every branch has one
+		return nil
+	}
+	return idsIn(map[string][]byte{"": data}, r.sha256)
+}
+
+// commitsAmong returns those ids that are commits that exist, and those that are tag objects.
+func (r *Repo) commitsAmong(ctx context.Context, ids []OID) (commits, tags []OID, err error) {
+	ids = slices.DeleteFunc(slices.Clone(ids), func(oid OID) bool { return !oid.Valid() })
 	if len(ids) == 0 {
-		return nil, nil
+		return nil, nil, nil
 	}
 	var in strings.Builder
 	for _, oid := range ids {
@@ -73,22 +99,22 @@ func (r *Repo) commitsAmong(ctx context.Context, ids []OID) ([]OID, error) {
 	out, err := r.git.run(ctx, call{gitDir: r.CommonDir, stdin: strings.NewReader(in.String()), args: []string{
 		"cat-file", "--batch-check=%(objectname) %(objecttype)", "--buffer"}})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	var found []OID
 	for line := range strings.Lines(string(out)) {
-		oid, kind, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
-		if kind == "commit" || kind == "tag" {
-			found = append(found, OID(oid))
+		switch oid, kind, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " "); kind {
+		case "commit":
+			commits = append(commits, OID(oid))
+		case "tag":
+			tags = append(tags, OID(oid))
 		}
 	}
-	return found, nil
+	return commits, tags, nil
 }
 
-// unreachableTips returns those of the commits that no branch, tag or pin of id
-// reaches, without those that another of them reaches. Remote-tracking refs,
-// stashes and other ids' pins do not count: they go without asking us.
-func (r *Repo) unreachableTips(ctx context.Context, id string, commits []OID) ([]OID, error) {
+// unreachableTips returns those of the commits that none of the pins reaches, without those that another of them
+// reaches. No other ref counts: each goes without asking us.
+func (r *Repo) unreachableTips(ctx context.Context, commits, pins []OID) ([]OID, error) {
 	if len(commits) == 0 {
 		return nil, nil
 	}
@@ -96,8 +122,11 @@ func (r *Repo) unreachableTips(ctx context.Context, id string, commits []OID) ([
 	for _, oid := range commits {
 		in.WriteString(string(oid) + "\n")
 	}
+	for _, oid := range pins {
+		in.WriteString("^" + string(oid) + "\n")
+	}
 	out, err := r.git.run(ctx, call{gitDir: r.CommonDir, stdin: strings.NewReader(in.String()), timeout: archiveTimeout, args: []string{
-		"rev-list", "--parents", "--stdin", "--not", "--branches", "--tags", "--glob=" + pinPrefix(id)}})
+		"rev-list", "--parents", "--stdin"}})
 	if err != nil {
 		return nil, err
 	}

@@ -31,11 +31,15 @@ func (r *Repo) RemoveWorktree(ctx context.Context, dir string) error {
 // RemoveArchived removes the worktree that a was made of, as RemoveWorktree does,
 // if it still is what was archived; else ErrChanged, and nothing is changed. The
 // comparison happens after the checkout has been moved aside, so that what is
-// written in between is not lost with it.
+// written in between is not lost with it. A checkout that was gone when it was archived may still be: only git's record of
+// it is removed then.
 func (r *Repo) RemoveArchived(ctx context.Context, a Archived) error {
 	err := r.removeWorktree(ctx, a.Dir, func(ctx context.Context, moved, record string) error {
 		return r.compareArchived(ctx, &a, moved, record)
 	})
+	if a.Gone && errors.Is(err, ErrMainWorktree) && !exists(a.Dir) { // git had no record of it either
+		return nil
+	}
 	if err != nil {
 		return fmt.Errorf("remove archived worktree %s: %w", a.Dir, err)
 	}
@@ -73,7 +77,7 @@ func (r *Repo) compareArchived(ctx context.Context, a *Archived, moved, record s
 	if err != nil {
 		return err
 	}
-	if err := sameBeside(moved, beside, a.Beside); err != nil {
+	if err := sameBeside(v, beside, a.Beside); err != nil {
 		return err
 	}
 	if v.head != (head{a.Head, a.Branch}) || now.IndexTree != a.IndexTree || now.WorktreeTree != a.WorktreeTree || now.StateTree != a.StateTree {

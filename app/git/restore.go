@@ -174,7 +174,12 @@ func (r *Repo) fill(ctx context.Context, st *store, a *Archived, state *savedSta
 			return err
 		}
 	}
-	if err := st.writeBeside(ctx, root, a); err != nil {
+	to, err := openSources(w.dir, w.record)
+	if err != nil {
+		return err
+	}
+	defer to.close()
+	if err := st.writeBeside(ctx, to, a); err != nil {
 		return err
 	}
 	if err := r.restoreIndex(ctx, sc, a, state, w); err != nil {

@@ -274,10 +274,11 @@ func (r *Repo) verifyArchive(ctx context.Context, st *store, a *Archived) error 
 	if err != nil {
 		return err
 	}
-	there, err := r.commitsAmong(ctx, a.Pins)
+	there, tags, err := r.commitsAmong(ctx, a.Pins)
 	if err != nil {
 		return err
 	}
+	there = append(there, tags...)
 	for _, p := range a.Pins {
 		if !slices.Contains(pins, p) || !slices.Contains(there, p) {
 			return fmt.Errorf("commit %s is not pinned in the project", p)

@@ -25,7 +25,7 @@ type head struct {
 
 // view opens the checkout at dir. A directory that is not the top level of a
 // checkout of this repository is ErrNotWorktree, also when it lies inside one:
-// a lost .git file must not turn a question about a task into one about its parent.
+// a lost .git file must not turn a question about a task into one about its parent. Where nothing is, it is ErrNoCheckout.
 func (r *Repo) view(ctx context.Context, dir string) (view, error) {
 	dir, err := cleanPath(dir)
 	if err != nil {
@@ -33,7 +33,11 @@ func (r *Repo) view(ctx context.Context, dir string) (view, error) {
 	}
 	// A linked worktree is found through its record, and git discovers nothing: whoever may write in the checkout could
 	// have put another repository in the place of its .git file.
-	if real := realPath(dir); real != realPath(r.Root) && exists(real) {
+	real := realPath(dir)
+	if !exists(real) {
+		return view{}, ErrNoCheckout
+	}
+	if real != realPath(r.Root) {
 		record, err := r.linkedDir(real)
 		if err != nil {
 			return view{}, fmt.Errorf("%w: %w", ErrNotWorktree, err)
