@@ -38,6 +38,10 @@ packages_for() {
       has weston || echo weston # a display of Wayland
       has xdotool || echo xdotool
       has setxkbmap || echo x11-xkb-utils
+      # What assistive programs see is read through their own bus.
+      has dbus-run-session || echo dbus
+      [ -x /usr/libexec/at-spi-bus-launcher ] || echo at-spi2-core
+      /usr/bin/python3 -c 'import gi; gi.require_version("Atspi", "2.0")' 2>/dev/null || echo python3-gi gir1.2-atspi-2.0
       ;;
     webkit-darwin | display-darwin) ;; # the window is built and tested on Linux alone
     conformance-*) ;; # node's; what else it needs comes from npm

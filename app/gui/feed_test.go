@@ -3,6 +3,8 @@ package gui
 import (
 	"context"
 	"reflect"
+	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -187,5 +189,16 @@ func TestShowSaysWhetherThereIsAWindow(t *testing.T) {
 	}
 	if line := <-sub.lines; line.Show == nil || *line.Show != "t1" {
 		t.Errorf("the page was told %+v", line)
+	}
+}
+
+// A page begins with the newest calls: one that its schema does not know would keep every page from opening.
+func TestACallOfEachPhaseFitsWhatAPageIsTold(t *testing.T) {
+	field, _ := reflect.TypeFor[verbs.Called]().FieldByName("Phase")
+	known := strings.Split(field.Tag.Get("enum"), ",")
+	for _, phase := range []registry.Phase{registry.Decided, registry.Held, registry.Finished} {
+		if told := CalledOf(registry.Event{Phase: phase}).Phase; !slices.Contains(known, told) {
+			t.Errorf("a page is told the phase %q; the schema of window_watch knows %v", told, known)
+		}
 	}
 }

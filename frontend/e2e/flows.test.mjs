@@ -165,7 +165,7 @@ test("archiving says what is kept, keeps it, and restoring brings it back", asyn
   await row("sturdy").click();
   await page.getByRole("button", { name: "Archive task" }).click();
   const dialog = page.getByRole("dialog", { name: /Archive sturdy/ });
-  await until("the preflight", async () => /1 changed file, uncommitted/.test(await dialog.innerText()));
+  await until("the preflight", async () => /untracked/i.test(await dialog.innerText()));
   await dialog.getByRole("button", { name: /archive/i }).last().click();
   await until("the row is gone", async () => (await row("sturdy").count()) === 0);
   assert.ok(!existsSync(path));

@@ -89,9 +89,65 @@ test("a task that an agent makes is nested below its own", async () => {
   assert.equal(task("below").creator, task("lead").id);
 });
 
+const client = (name) => rig.termic("client", "list").clients.find((c) => c.name === name);
+const settled = () => until("no dialog", () => window.js('return document.querySelector(".dialog") === null'), seconds);
+
+test("a client is registered and removed with the mouse", async () => {
+  await window.press("Control plane on");
+  await window.click('[aria-label="Register Zed"]');
+  await window.find('.dialog [aria-label^="Change of"]', seconds);
+  await window.click(".dialog .foot .primary");
+  await until("it is registered", () => client("zed").registered, seconds);
+  const file = join(rig.home, ".config/zed/settings.json");
+  assert.ok(!readFileSync(file, "utf8").includes(rig.secret("clients/zed.token")), "the configuration holds the token");
+  if (await window.js('return document.querySelector(".dialog") !== null')) await window.click(".dialog .foot .btn");
+  await settled();
+  await window.click('[aria-label="Remove Zed"]');
+  await window.find('.dialog [aria-label^="Change of"]', seconds);
+  await window.click(".dialog .foot .primary");
+  await until("it is removed", () => !client("zed").registered, seconds);
+  assert.ok(!existsSync(file), "a file that was made for the entry stays");
+  if (await window.js('return document.querySelector(".dialog") !== null')) await window.click(".dialog .foot .btn");
+  await settled();
+});
+
+test("a client is registered and removed with the keyboard", async () => {
+  const focused = () => window.js('return (document.activeElement.getAttribute("aria-label") ?? document.activeElement.textContent).trim()');
+  const walk = async (label) => {
+    for (let i = 0; i < 120; i++) {
+      if ((await focused()) === label) return;
+      await window.keys(keys.tab);
+    }
+    assert.fail(`Tab does not reach ${label}`);
+  };
+  await window.js('document.querySelector(".settings nav [aria-current]").focus()');
+  for (const [act, after] of [["Register Cursor", true], ["Remove Cursor", false]]) {
+    await walk(act);
+    await window.keys(keys.enter);
+    await window.find('.dialog [aria-label^="Change of"]', seconds);
+    await walk(act);
+    await window.keys(keys.enter);
+    await until(act, () => client("cursor").registered === after, seconds);
+    if (await window.js('return document.querySelector(".dialog") !== null')) await window.keys(keys.escape);
+    await settled();
+  }
+  await window.keys(keys.escape);
+});
+
+test("archiving takes the checkout away and keeps its work", async () => {
+  const { path } = task("over-http");
+  await window.js('[...document.querySelectorAll("[role=treeitem]")].find((r) => r.innerText.includes("over-http")).click()');
+  await until("it is shown", async () => (await window.text("h1")) === "over-http");
+  await window.press("Archive task");
+  await window.find(".dialog .foot .primary:enabled", seconds); // once the preflight is there
+  await window.click(".dialog .foot .primary:enabled");
+  await until("it is gone", () => !existsSync(path) && task("over-http") === undefined, seconds);
+  await settled();
+});
+
 test("after a reload everything is there again", async () => {
   await window.js("location.reload()");
-  await until("every task", () => window.js('return document.querySelectorAll(".task[role=treeitem]").length === 4'), seconds);
+  await until("every task", () => window.js('return document.querySelectorAll(".task[role=treeitem]").length === 3'), seconds);
 });
 
 test("buttons have names and roles for who hears them", async () => {

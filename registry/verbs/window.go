@@ -16,7 +16,7 @@ type Endpoint struct {
 type Called struct {
 	Request    string `json:"request" jsonschema:"id of the call; its decision and its outcome have the same"`
 	Time       string `json:"time" jsonschema:"when (RFC 3339)"`
-	Phase      string `json:"phase" enum:"decided,finished" jsonschema:"decided: before anything happened; finished: the outcome"`
+	Phase      string `json:"phase" enum:"decided,held,finished" jsonschema:"decided: before anything happened; held: it waits for a person; finished: the outcome"`
 	Verb       string `json:"verb" jsonschema:"what was asked"`
 	Class      string `json:"class" enum:"read,write,destructive" jsonschema:"how much the verb may change"`
 	Way        string `json:"way" enum:"none,window,cli,mcp" jsonschema:"how the call came in"`

@@ -1469,8 +1469,8 @@ export interface Called {
   request: string;
   /** when (RFC 3339) */
   time: string;
-  /** decided: before anything happened; finished: the outcome */
-  phase: "decided" | "finished";
+  /** decided: before anything happened; held: it waits for a person; finished: the outcome */
+  phase: "decided" | "held" | "finished";
   /** what was asked */
   verb: string;
   /** how much the verb may change */

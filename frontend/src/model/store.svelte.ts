@@ -149,11 +149,11 @@ function mark(task: Task): string {
   return `${task.id} ${task.tabs.map((t) => t.since).join(" ")}`;
 }
 
-/** Adds calls to a list: the outcome takes the place of its decision. */
+/** Adds calls to a list: what comes later of a call takes the place of what was there. */
 function joined(list: readonly Called[], more: readonly Called[]): Called[] {
   const out = [...list];
   for (const call of more) {
-    const at = call.phase === "finished" ? out.findLastIndex((c) => c.request === call.request) : -1;
+    const at = out.findLastIndex((c) => c.request === call.request);
     if (at >= 0) out[at] = { ...call, time: out[at]!.time };
     else out.push(call);
   }

@@ -51,6 +51,7 @@ const call = (more: Partial<Called>): Called => ({
 
 test.each([
   [call({ phase: "decided" }), "Allowed. Under way."],
+  [call({ phase: "held" }), "Waits for your answer."],
   [call({ ms: 1900 }), "Allowed. Took 1.9 s."],
   [call({ code: "conflict" }), "Allowed, but it ended in conflict."],
   [call({ allow: false, code: "exceeds_grant", why: "hosts" }), "Refused. It would reach more than its grant does."],

@@ -108,6 +108,7 @@ export function cageWords(cage: Cage): string {
 
 /** One sentence for a call: the decision, then why. */
 export function decision(call: Called): string {
+  if (call.phase === "held") return "Waits for your answer.";
   if (call.phase === "decided" && call.allow) return "Allowed. Under way.";
   if (call.allow && !call.code) return call.ms !== undefined && call.ms > 0 ? `Allowed. Took ${duration(call.ms)}.` : "Allowed.";
   if (call.allow) return `Allowed, but it ended in ${call.code}.`;

@@ -211,7 +211,7 @@ export const actions: readonly Action[] = [
   { id: "send", title: "Send a prompt…", icon: "comment", keys: "Ctrl+Shift+Enter", needsTask: true, run: onAgent((task, tab) => void (view.dialog = { kind: "send", task, tab })) },
   { id: "queue", title: "Texts that wait…", icon: "comment", keys: "", needsTask: true, run: onAgent((task, tab) => void (view.dialog = { kind: "queue", task, tab })) },
   { id: "disk", title: "Disk use of the task…", icon: "info", keys: "", needsTask: true, run: onTask((task) => void (view.dialog = { kind: "disk", task })) },
-  { id: "project-settings", title: "Settings of the project…", icon: "folder", keys: "", needsTask: true, run: () => { if (view.task) view.dialog = { kind: "project", project: view.task.project }; } },
+  { id: "project-settings", title: "Project settings…", icon: "folder", keys: "", needsTask: true, run: () => { if (view.task) view.dialog = { kind: "project", project: view.task.project }; } },
   { id: "find", title: "Find in terminal", icon: "search", keys: "Ctrl+Shift+F", needsTask: true, run: onTask(() => { dispatchEvent(new CustomEvent("termic:find")); }) },
   { id: "copy", title: "Copy", icon: "copy", keys: "Ctrl+Shift+C", run: copySelection },
   { id: "paste", title: "Paste", icon: "comment", keys: "Ctrl+Shift+V", needsTask: true, run: paste },
