@@ -19,7 +19,7 @@ var builtCases = map[string]bool{
 	"files": true, "environment": true, "output": true, "peer": true, "binding": true, "port": true,
 	"scope": true, "sight": true, "projects": true, "child": true, "tabs": true, "base": true, "limit": true, "narrowed": true,
 	"queue": true, "ceiling": true, "budget": true,
-	"wall-read": true, "wall-write": true, "wall-data": true, "wall-processes": true, "wall-ports": true, "egress": true, "servers": true,
+	"wall-read": true, "wall-write": true, "wall-data": true, "wall-processes": true, "wall-crowd": true, "wall-ports": true, "egress": true, "servers": true,
 	"hooks": true, "landing": true, "trust": true, "view": true, "hold": true, "answer": true, "elicit": true, "first": true, "chain": true, "revoked": true, "stop": true,
 }
 

@@ -36,6 +36,25 @@ var wallCases = []boundaryCase{
 	{"wall-processes", func(b *built) {
 		b.wall(fmt.Sprintf("kill -0 %d && echo reached", b.pid), "reached", "No such process")
 	}},
+	{"wall-crowd", func(b *built) {
+		crowd := func(name, limit string) string {
+			b.must("settings_set", `{"key":"cage.processes","value":%q}`, limit)
+			b.cagedShell(name, "")
+			put(b.t, "i=0; while [ $i -lt 800 ]; do sleep 30 >/dev/null 2>&1 & i=$((i+1)); done 2>&1; echo all of them\n",
+				b.flag(name, "path").(string), "crowd.sh")
+			return b.run(name, "sh crowd.sh")
+		}
+		if got := crowd("roomy", "0"); !strings.Contains(got, "all of them") {
+			b.t.Errorf("twin: %s", got)
+		}
+		got := crowd("crowded", "256")
+		if notes := fmt.Sprint(b.must("task_status", `{"task":"crowded"}`)["notes"]); strings.Contains(notes, "is not limited") { // by this kernel, as the task says
+			return
+		}
+		if strings.Contains(got, "all of them") || !strings.Contains(got, "fork") {
+			b.t.Errorf("800 processes in a cage of 256: %s", got)
+		}
+	}},
 	{"wall-ports", func(b *built) {
 		line := fmt.Sprintf("bash -c 'exec 3<>/dev/tcp/127.0.0.1/%s && echo reached'", b.secret("mcp-port"))
 		if got := b.run("unwalled", line); !strings.Contains(got, "reached") {

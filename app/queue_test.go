@@ -125,9 +125,15 @@ func TestABroadcastIsDecidedAtEachTarget(t *testing.T) {
 	for _, result := range results {
 		got = append(got, result.(map[string]any)["delivery"].(string))
 	}
-	if strings.Join(got, " ") != "submitted submitted refused" || results[2].(map[string]any)["code"] != "not_found" || out["sent"] != 2.0 {
+	if strings.Join(got, " ") != "submitted submitted refused" || results[2].(map[string]any)["code"] != "not_found" || out["sent"] != 2.0 || out["outcome"] != "some" {
 		t.Fatalf("%v", out)
 	}
+	if none := r.must("task_broadcast", `{"targets":["none","nobody"],"text":"x"}`); none["outcome"] != "none" {
+		t.Errorf("%v", none)
+	}
+	r.refused(refusal.BadInput, "task_broadcast", `{"targets":["one"]}`)
+	r.refused(refusal.BadInput, "task_broadcast", `{"targets":["one"],"text":"\u0007 \n"}`)
+	r.refused(refusal.BadInput, "task_send", `{"task":"one","text":"x","repeat":0}`)
 	all := r.must("task_wait", `{"task":"one","also":["two"],"timeoutMs":60000}`)
 	if all["outcome"] != "done" || len(all["each"].([]any)) != 2 {
 		t.Errorf("%v", all)
@@ -146,6 +152,19 @@ func TestABroadcastIsDecidedAtEachTarget(t *testing.T) {
 	}
 	if none := r.must("task_wait", `{"task":"one","tab":"*","also":["none"],"timeoutMs":300}`); !strings.Contains(jsonOf(t, none), `"refused"`) {
 		t.Errorf("%v", none)
+	}
+}
+
+// TestAnEndedTabsQueueSaysOnlyWhatWaits: nothing is held back where nothing waits.
+func TestAnEndedTabsQueueSaysOnlyWhatWaits(t *testing.T) {
+	r := newRig(t)
+	r.task("one", "test", "")
+	r.must("task_send", `{"task":"one","text":"exit 0"}`)
+	if out := r.must("task_wait", `{"task":"one","timeoutMs":60000}`); out["outcome"] != "exited" {
+		t.Fatalf("%v", out)
+	}
+	if out := r.must("queue_list", `{"task":"one"}`); out["hold"] != nil || len(out["texts"].([]any)) != 0 {
+		t.Errorf("%v", out)
 	}
 }
 

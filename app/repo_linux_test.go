@@ -99,6 +99,39 @@ func TestARepositorysCommandsRunOnlyAsTrusted(t *testing.T) {
 	}
 }
 
+// TestWhyAProjectsCommandsDoNotRun: each reason has its own remedy, and what is not committed is said to be there.
+func TestWhyAProjectsCommandsDoNotRun(t *testing.T) {
+	r, p := newRigWithPerson(t)
+	r.must("task_new", `{"name":"first","agent":"shell"}`)
+	said := func(what string, code refusal.Code, reason, remedy string) {
+		t.Helper()
+		no := r.refused(code, "task_run", `{"task":"first"}`)
+		if !strings.Contains(no.Reason, reason) || !strings.Contains(no.Remedy, remedy) {
+			t.Errorf("%s: %s (%s)", what, no.Reason, no.Remedy)
+		}
+	}
+	said("no file", refusal.NotFound, "the project has no run commands", "add them to .termic.toml, and commit it")
+	if err := os.WriteFile(filepath.Join(r.repo, ".termic.toml"), []byte("run = \"cat\"\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if problems := jsonOf(t, r.repository()["problems"]); !strings.Contains(problems, "is not committed on main") {
+		t.Errorf("a file that is not committed: %s", problems)
+	}
+	r.commitRepo("run = \"cat\"\n")
+	if problems := r.repository()["problems"]; problems != nil {
+		t.Errorf("twin: committed, and %v", problems)
+	}
+	digest := r.repository()["digest"].(string)
+	said("not trusted", refusal.Unconfirmed, "you have not trusted them", "trust demo "+digest)
+	p.trust(t, digest)
+	r.must("task_run", `{"task":"first"}`)
+	said("while they run", refusal.Conflict, "the run commands run already, in the tab run", "close it first")
+	r.must("task_tab_close", `{"task":"first","tab":"run"}`)
+	r.must("task_run", `{"task":"first"}`)
+	r.commitRepo("run = \"cat\"\nrnu = 1\n")
+	said("a broken file", refusal.Conflict, `line 2, column 1: there is no key "rnu"`, "correct that file")
+}
+
 // The commands run where the task's agent runs: in its cage.
 func TestARepositorysCommandsRunInTheTasksCage(t *testing.T) {
 	r, p := newRigWithPerson(t)

@@ -2,7 +2,9 @@ package app
 
 import (
 	"fmt"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -178,4 +180,55 @@ func TestTheBaseOfAScopedCallerIsItsOwn(t *testing.T) {
 	if got := r.tell("lead", `call task_new {"agent":"test","name":"d1","base":"main","mcp":false}`, `call task_new {"agent":"test","name":"d2","base":"termic/lead","mcp":false}`); toolError.MatchString(got) {
 		t.Errorf("twin: %s\nlog:\n%s", got, r.log)
 	}
+}
+
+// TestWhatAnAgentNeedsIsItsMakersToo: an agent brings the hosts that it needs, and a task that comes to more by them than
+// its maker has is refused, though nothing more was asked for.
+func TestWhatAnAgentNeedsIsItsMakersToo(t *testing.T) {
+	r := newRig(t)
+	if err := r.stop(); err != nil {
+		t.Fatal(err)
+	}
+	programs := t.TempDir()
+	if err := os.Symlink(testAgent, filepath.Join(programs, "claude")); err != nil {
+		t.Fatal(err)
+	}
+	r.environ = append(r.environ[1:], "PATH="+programs+":"+os.Getenv("PATH"))
+	r.start()
+	r.must("settings_set", `{"key":"mcp.enabled","value":"true"}`)
+	r.cagedTask("narrow", `,"mcp":true`)
+	r.cagedTask("wide", `,"mcp":true,"hosts":["api.anthropic.com"]`)
+	r.wait("narrow")
+	r.wait("wide")
+	const call = `task_new {"name":"kid","agent":"claude","mcp":false}`
+	seen := r.refusedInside("narrow", map[string]string{call: "exceeds_grant", `task_new {"name":"kid2","agent":"claude","hosts":[]}`: "exceeds_grant"})
+	if !strings.Contains(seen, "api.anthropic.com:443") {
+		t.Errorf("the refusal does not say what is too much: %s", seen)
+	}
+	if got := r.tell("wide", "call "+call); toolError.MatchString(got) {
+		t.Errorf("twin: %s", got)
+	}
+	if got := r.tell("narrow", `call task_new {"name":"kid3","agent":"test","mcp":false}`); toolError.MatchString(got) {
+		t.Errorf("twin: another agent: %s", got)
+	}
+}
+
+// TestARepositorysSettingsNarrowWhatIsInherited: the project's file takes from a worker what it has by its maker, and never
+// adds; what its maker asked for by name it has.
+func TestARepositorysSettingsNarrowWhatIsInherited(t *testing.T) {
+	r := orchestra(t, `,"mcp":true,"hosts":["a.example.org","b.example.org"]`)
+	r.commitRepo("hosts = [\"a.example.org\", \"evil.example.org\"]\n")
+	for name, c := range map[string]struct{ ask, want string }{
+		"inherits": {"", "[a.example.org:443]"},
+		"asks":     {`,"hosts":["b.example.org"]`, "[b.example.org:443]"},
+		"none":     {`,"hosts":[]`, "<nil>"},
+	} {
+		if got := r.tell("lead", fmt.Sprintf(`call task_new {"name":%q,"agent":"test","mcp":false%s}`, name, c.ask)); toolError.MatchString(got) {
+			t.Fatalf("%s: %s", name, got)
+		}
+		if got := fmt.Sprint(r.must("task_status", `{"task":%q}`, name)["task"].(map[string]any)["hosts"]); got != c.want {
+			t.Errorf("%s has %s, want %s", name, got, c.want)
+		}
+	}
+	r.refusedInside("lead", map[string]string{`task_new {"name":"evil","agent":"test","hosts":["evil.example.org"]}`: "exceeds_grant"})
 }

@@ -12,7 +12,7 @@ page() {
   cd frontend
   if [ ! package-lock.json -ot node_modules/.package-lock.json ]; then npm ci; fi
   if [ ! -f dist/index.html ] ||
-    [ -n "$(find src index.html package-lock.json vite.config.ts svelte.config.js -newer dist/index.html -print -quit)" ]; then
+    [ -n "$(find src index.html package-lock.json vite.config.ts budget.ts svelte.config.js -newer dist/index.html -print -quit)" ]; then
     npm run --silent build -- --logLevel error
   fi
 }

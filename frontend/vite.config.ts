@@ -1,8 +1,9 @@
 import { svelte } from "@sveltejs/vite-plugin-svelte";
 import { defineConfig } from "vitest/config";
+import { budget } from "./budget.ts";
 
 export default defineConfig({
-  plugins: [svelte()],
+  plugins: [svelte(), budget()],
   build: {
     // The oldest WebKitGTK that Debian 12 and Ubuntu 22.04 still serve is 2.44, which does what Safari 17.5 does.
     target: "safari17.5",
@@ -13,5 +14,5 @@ export default defineConfig({
     reportCompressedSize: false,
     chunkSizeWarningLimit: 1200,
   },
-  test: { include: ["src/**/*.test.ts"], environment: "node" },
+  test: { include: ["*.test.ts", "src/**/*.test.ts"], environment: "node" },
 });

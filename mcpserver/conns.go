@@ -28,7 +28,8 @@ func newConns(inner net.Listener, limit int) *conns {
 // that no conns counts.
 type conn struct {
 	net.Conn
-	owner *conns
+	owner            *conns
+	reading, writing deadline
 	// The rest is guarded by owner.mu.
 	opened time.Time
 	// served is when a request with a live credential last ended; zero before the first.
@@ -67,6 +68,7 @@ func (cs *conns) admit(inner net.Conn) *conn {
 		_ = loser.Conn.Close()
 	}
 	c := &conn{Conn: inner, owner: cs, opened: time.Now()}
+	c.reading.give, c.writing.give = inner.SetReadDeadline, inner.SetWriteDeadline
 	cs.open[c] = struct{}{}
 	return c
 }

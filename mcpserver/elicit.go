@@ -49,7 +49,7 @@ var confirmForm = jsontext.Value(`{"type":"object","properties":{"` + allowField
 // dialog returns what a request says of questions to its person.
 func (r request) dialog() (*registry.Dialog, *jsonrpc.Error) {
 	dialog := &registry.Dialog{Offered: r.showsForms()}
-	raw := r.params["requestState"]
+	raw := r.params.Get("requestState")
 	if raw == nil {
 		return dialog, nil // answers without a state are answers to nothing of ours
 	}
@@ -58,14 +58,14 @@ func (r request) dialog() (*registry.Dialog, *jsonrpc.Error) {
 		return nil, jsonrpc.ErrInvalidParams.With("requestState is not a text that this server gave out")
 	}
 	dialog.State = state
-	responses := r.params["inputResponses"]
+	responses := r.params.Get("inputResponses")
 	if responses == nil {
 		return dialog, nil
 	}
 	if !isObject(responses) {
 		return nil, jsonrpc.ErrInvalidParams.With("inputResponses is not an object")
 	}
-	reply, failure := replyOf(jsonrpc.Members(responses)[confirmKey])
+	reply, failure := replyOf(jsonrpc.MembersOf(responses).Get(confirmKey))
 	dialog.Reply = reply
 	return dialog, failure
 }
@@ -73,12 +73,12 @@ func (r request) dialog() (*registry.Dialog, *jsonrpc.Error) {
 // showsForms tells whether the client declares that it can show its person a form. An empty declaration means forms (MCP
 // 2026-07-28, elicitation, "Capabilities").
 func (r request) showsForms() bool {
-	declared := jsonrpc.Members(r.meta[capabilityKey])["elicitation"]
+	declared := jsonrpc.MembersOf(r.meta.Get(capabilityKey)).Get("elicitation")
 	if !isObject(declared) {
 		return false
 	}
-	modes := jsonrpc.Members(declared)
-	return isObject(modes["form"]) || modes["form"] == nil && modes["url"] == nil
+	modes := jsonrpc.MembersOf(declared)
+	return isObject(modes.Get("form")) || modes.Get("form") == nil && modes.Get("url") == nil
 }
 
 // actions are what a client can say that its person did (schema.json, ElicitResult).
@@ -89,13 +89,13 @@ func replyOf(raw json.RawMessage) (registry.Reply, *jsonrpc.Error) {
 	if raw == nil {
 		return registry.NoReply, nil
 	}
-	answer := jsonrpc.Members(raw)
-	action, ok := jsonrpc.String(answer["action"])
+	answer := jsonrpc.MembersOf(raw)
+	action, ok := jsonrpc.String(answer.Get("action"))
 	if !isObject(raw) || !ok || !slices.Contains(actions, action) {
 		return registry.NoReply, jsonrpc.ErrInvalidParams.With("inputResponses." + confirmKey + " has no action that there is: accept, decline or cancel")
 	}
-	content := answer["content"]
-	if action == "accept" && isObject(content) && string(jsonrpc.Members(content)[allowField]) == "true" {
+	content := answer.Get("content")
+	if action == "accept" && isObject(content) && string(jsonrpc.MembersOf(content).Get(allowField)) == "true" {
 		return registry.Yes, nil
 	}
 	return registry.No, nil

@@ -171,7 +171,7 @@ func FuzzArguments(f *testing.F) {
 			return
 		}
 		header := http.Header{"Mcp-Protocol-Version": {Revision}, "Mcp-Method": {methodCall}, "Mcp-Name": {tool}}
-		request, failure := newRequest(header, message, jsonrpc.Members(message.Params), []string{Revision})
+		request, failure := newRequest(header, message, jsonrpc.MembersOf(message.Params), []string{Revision})
 		if failure != nil {
 			return // the arguments brought members of their own, which the headers do not mirror
 		}

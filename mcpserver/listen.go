@@ -1,7 +1,6 @@
 package mcpserver
 
 import (
-	"encoding/json"
 	"net/http"
 	"slices"
 	"sync"
@@ -101,7 +100,7 @@ func (s *Server) ToolsChanged() {
 
 // listen serves a subscription until its client goes away, its token ends or the endpoint stops. In the latter two
 // cases the client is told that it ended in order.
-func (s *Server) listen(reply *reply, r *http.Request, caller registry.Caller, id jsonrpc.ID, params map[string]json.RawMessage) {
+func (s *Server) listen(reply *reply, r *http.Request, caller registry.Caller, id jsonrpc.ID, params jsonrpc.Members) {
 	asked, failure := filterOf(params)
 	if failure != nil {
 		reply.fail(id, failure)
@@ -123,20 +122,20 @@ func (s *Server) listen(reply *reply, r *http.Request, caller registry.Caller, i
 }
 
 // filterOf reads what a subscription asks for.
-func filterOf(params map[string]json.RawMessage) (filter, *jsonrpc.Error) {
-	if !isObject(params["notifications"]) {
+func filterOf(params jsonrpc.Members) (filter, *jsonrpc.Error) {
+	if !isObject(params.Get("notifications")) {
 		return filter{}, jsonrpc.ErrInvalidParams.With("notifications is not an object")
 	}
-	wanted := jsonrpc.Members(params["notifications"])
+	wanted := jsonrpc.MembersOf(params.Get("notifications"))
 	for _, kind := range []string{"toolsListChanged", "promptsListChanged", "resourcesListChanged"} {
-		if value := string(wanted[kind]); value != "" && value != "true" && value != "false" {
+		if value := string(wanted.Get(kind)); value != "" && value != "true" && value != "false" {
 			return filter{}, jsonrpc.ErrInvalidParams.With(kind + " is neither true nor false")
 		}
 	}
-	if uris := wanted["resourceSubscriptions"]; uris != nil && jsonv2.Unmarshal(uris, new([]string)) != nil {
+	if uris := wanted.Get("resourceSubscriptions"); uris != nil && jsonv2.Unmarshal(uris, new([]string)) != nil {
 		return filter{}, jsonrpc.ErrInvalidParams.With("resourceSubscriptions is not a list of texts")
 	}
-	return filter{ToolsListChanged: string(wanted["toolsListChanged"]) == "true"}, nil
+	return filter{ToolsListChanged: string(wanted.Get("toolsListChanged")) == "true"}, nil
 }
 
 // offered returns the names of the tools that caller is offered.

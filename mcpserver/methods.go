@@ -130,8 +130,8 @@ func (s *Server) serveMethod(ctx context.Context, into []byte, caller registry.C
 }
 
 // list returns the tools that caller is offered. There is one page: no cursor is ever given out.
-func (s *Server) list(caller registry.Caller, params map[string]json.RawMessage) ([]json.RawMessage, *jsonrpc.Error) {
-	if params["cursor"] != nil {
+func (s *Server) list(caller registry.Caller, params jsonrpc.Members) ([]json.RawMessage, *jsonrpc.Error) {
+	if params.Get("cursor") != nil {
 		return nil, jsonrpc.ErrInvalidParams.With("cursor is none of ours: the list has one page")
 	}
 	tools := []json.RawMessage{}
@@ -171,12 +171,12 @@ func (s *Server) tool(key toolFor) (json.RawMessage, *jsonrpc.Error) {
 
 // call carries one tool call to the router, and returns what was done or the tool's no. That a tool says no is a result, which
 // the model can act on; that there is no such tool is an error of the message (MCP 2026-07-28, tools, "Error Handling").
-func (s *Server) call(ctx context.Context, caller registry.Caller, params map[string]json.RawMessage) (json.RawMessage, *refusal.Refusal, *jsonrpc.Error) {
-	name, ok := jsonrpc.String(params["name"])
+func (s *Server) call(ctx context.Context, caller registry.Caller, params jsonrpc.Members) (json.RawMessage, *refusal.Refusal, *jsonrpc.Error) {
+	name, ok := jsonrpc.String(params.Get("name"))
 	if !ok {
 		return nil, nil, jsonrpc.ErrInvalidParams.With("name is not a text")
 	}
-	arguments := params["arguments"]
+	arguments := params.Get("arguments")
 	if arguments != nil && !isObject(arguments) {
 		return nil, nil, jsonrpc.ErrInvalidParams.With("arguments is not an object")
 	}

@@ -35,20 +35,20 @@ var onlyRevision = []string{Revision}
 // isOlder tells whether a message is written as before 2026-07-28: nothing of it says otherwise. Some of those clients
 // never send MCP-Protocol-Version (gemini 0.61), so its absence says nothing. initialize is how they begin, whatever else
 // is in it.
-func isOlder(header http.Header, message jsonrpc.Message, params map[string]json.RawMessage) bool {
+func isOlder(header http.Header, message jsonrpc.Message, params jsonrpc.Members) bool {
 	if len(header.Values(methodHeader)) > 0 {
 		return false
 	}
 	meta, _ := metaOf(params)
-	return message.Method == methodInitialize || meta[versionKey] == nil
+	return message.Method == methodInitialize || meta.Get(versionKey) == nil
 }
 
 // serveOlder answers an older client, or tells it what is served instead. Errors of the message are HTTP 200 in these
 // revisions, where clients take any other status for a broken connection.
-func (s *Server) serveOlder(reply *reply, r *http.Request, caller registry.Caller, message jsonrpc.Message, params map[string]json.RawMessage) {
+func (s *Server) serveOlder(reply *reply, r *http.Request, caller registry.Caller, message jsonrpc.Message, params jsonrpc.Members) {
 	if !s.servesOlder() {
-		requested, _ := jsonrpc.String(params["protocolVersion"])
-		s.older.note(params["clientInfo"], requested)
+		requested, _ := jsonrpc.String(params.Get("protocolVersion"))
+		s.older.note(params.Get("clientInfo"), requested)
 		reply.fail(message.ID, unsupported(requested, s.revisions()))
 		return
 	}
@@ -94,9 +94,9 @@ type olderCapabilities struct {
 	Tools struct{} `json:"tools"`
 }
 
-func (s *Server) serveOlderMethod(ctx context.Context, caller registry.Caller, method string, params map[string]json.RawMessage) ([]byte, *jsonrpc.Error) {
-	ctx, cancel := context.WithTimeout(ctx, callTimeout)
-	defer cancel()
+func (s *Server) serveOlderMethod(ctx context.Context, caller registry.Caller, method string, params jsonrpc.Members) ([]byte, *jsonrpc.Error) {
+	ctx, over := within(ctx, callTimeout)
+	defer over()
 	switch method {
 	case methodInitialize:
 		return s.initialize(params)
@@ -125,8 +125,8 @@ func (s *Server) serveOlderMethod(ctx context.Context, caller registry.Caller, m
 
 // initialize agrees to the client's revision where it is served, else it offers the newest of the older ones, which the
 // client may refuse (MCP 2025-11-25, lifecycle, "Version Negotiation").
-func (s *Server) initialize(params map[string]json.RawMessage) ([]byte, *jsonrpc.Error) {
-	version, ok := jsonrpc.String(params["protocolVersion"])
+func (s *Server) initialize(params jsonrpc.Members) ([]byte, *jsonrpc.Error) {
+	version, ok := jsonrpc.String(params.Get("protocolVersion"))
 	if !ok {
 		return nil, jsonrpc.ErrInvalidParams.With("protocolVersion is not a text")
 	}
@@ -155,9 +155,9 @@ const maxOlder = 8
 
 // note remembers a refused client by what it says of itself.
 func (o *olderClients) note(info json.RawMessage, revision string) {
-	members := jsonrpc.Members(info)
-	name, _ := jsonrpc.String(members["name"])
-	version, _ := jsonrpc.String(members["version"])
+	members := jsonrpc.MembersOf(info)
+	name, _ := jsonrpc.String(members.Get("name"))
+	version, _ := jsonrpc.String(members.Get("version"))
 	client := OlderClient{cmp.Or(shown(strings.TrimSpace(name+" "+version)), "a client without a name"), shown(revision), time.Now()}
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -42,7 +42,7 @@ func (s *Server) progress(ctx context.Context, reply *reply, request request) (_
 }
 
 // progressToken returns the token as it was written, or nil.
-func (r request) progressToken() json.RawMessage { return r.meta[progressKey] }
+func (r request) progressToken() json.RawMessage { return r.meta.Get(progressKey) }
 
 // progressFeed sends the progress of one call.
 type progressFeed struct {

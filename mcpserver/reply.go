@@ -1,8 +1,8 @@
 package mcpserver
 
 import (
-	"bytes"
 	"errors"
+	"io"
 	"net/http"
 	"os"
 	"strconv"
@@ -54,17 +54,19 @@ func (p *reply) readBody(r *http.Request) (body []byte, status int) {
 		return nil, http.StatusRequestEntityTooLarge
 	}
 	_ = p.control.SetReadDeadline(time.Now().Add(bodyTimeout))
-	var buffer bytes.Buffer
-	if r.ContentLength <= usualBody {
-		buffer.Grow(int(max(r.ContentLength, 0)) + bytes.MinRead)
+	// net/http lifts the deadline when it has read a body to its end; from then on it reads only to
+	// learn that the client went away, however long the call takes.
+	var err error
+	if 0 <= r.ContentLength && r.ContentLength <= usualBody {
+		body = make([]byte, r.ContentLength)
+		_, err = io.ReadFull(r.Body, body)
+	} else {
+		body, err = io.ReadAll(http.MaxBytesReader(p.w, r.Body, maxBody))
 	}
-	_, err := buffer.ReadFrom(http.MaxBytesReader(p.w, r.Body, maxBody))
 	var tooLarge *http.MaxBytesError
 	switch {
 	case err == nil:
-		// net/http lifts the deadline when it has read a body to its end; from then on it reads only to
-		// learn that the client went away, however long the call takes.
-		return buffer.Bytes(), 0
+		return body, 0
 	case errors.As(err, &tooLarge):
 		return nil, http.StatusRequestEntityTooLarge
 	case errors.Is(err, os.ErrDeadlineExceeded):

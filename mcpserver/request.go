@@ -44,13 +44,13 @@ var logLevels = []string{"alert", "critical", "debug", "emergency", "error", "in
 // request is a message whose envelope is in order.
 type request struct {
 	method       string
-	params, meta map[string]json.RawMessage
+	params, meta jsonrpc.Members
 }
 
 // newRequest checks, in this order: the headers, _meta, the version. supported are the revisions that are served now.
-func newRequest(header http.Header, message jsonrpc.Message, params map[string]json.RawMessage, supported []string) (request, *jsonrpc.Error) {
+func newRequest(header http.Header, message jsonrpc.Message, params jsonrpc.Members, supported []string) (request, *jsonrpc.Error) {
 	meta, noMeta := metaOf(params)
-	version, stated := jsonrpc.String(meta[versionKey])
+	version, stated := jsonrpc.String(meta.Get(versionKey))
 	if failure := checkHeaders(header, message.Method, params, version, stated); failure != nil {
 		return request{}, failure
 	}
@@ -68,9 +68,9 @@ func newRequest(header http.Header, message jsonrpc.Message, params map[string]j
 
 // says is what the caller's program calls itself, for the log: name and version.
 func (r request) says() string {
-	info := jsonrpc.Members(r.meta[clientInfoKey]) // it is part of a message that was accepted
-	name, _ := jsonrpc.String(info["name"])
-	version, _ := jsonrpc.String(info["version"])
+	info := jsonrpc.MembersOf(r.meta.Get(clientInfoKey)) // it is part of a message that was accepted
+	name, _ := jsonrpc.String(info.Get("name"))
+	version, _ := jsonrpc.String(info.Get("version"))
 	return strings.TrimSpace(name + " " + version)
 }
 
@@ -83,7 +83,7 @@ func unsupported(requested string, supported []string) *jsonrpc.Error {
 
 // checkHeaders compares the headers with the body that they mirror. Version is compared only where the body
 // states one: its absence is the fault of _meta.
-func checkHeaders(header http.Header, method string, params map[string]json.RawMessage, version string, stated bool) *jsonrpc.Error {
+func checkHeaders(header http.Header, method string, params jsonrpc.Members, version string, stated bool) *jsonrpc.Error {
 	given, failure := single(header, versionHeader, true)
 	if failure != nil {
 		return failure
@@ -105,7 +105,7 @@ func checkHeaders(header http.Header, method string, params map[string]json.RawM
 	if err != nil {
 		return mismatch(toolNameHeader, err.Error())
 	}
-	if name, ok := jsonrpc.String(params["name"]); !ok || name != given {
+	if name, ok := jsonrpc.String(params.Get("name")); !ok || name != given {
 		return mismatch(toolNameHeader, "does not match params.name")
 	}
 	return nil
@@ -143,7 +143,8 @@ const (
 )
 
 // decodeSentinel returns what a header value stands for: itself, or the text within =?base64?…?=, whose
-// markers are exact and whose encoding is the standard one with padding (MCP 2026-07-28, transports).
+// markers are exact and whose encoding is the standard one with padding (MCP 2026-07-28, transports). One text has one
+// encoding: line ends, which encoding/base64 passes over, are none of the alphabet.
 func decodeSentinel(value string) (string, error) {
 	encoded, ok := strings.CutPrefix(value, sentinelPrefix)
 	if !ok {
@@ -153,7 +154,7 @@ func decodeSentinel(value string) (string, error) {
 		return value, nil
 	}
 	text, err := base64.StdEncoding.Strict().DecodeString(encoded)
-	if err != nil {
+	if err != nil || strings.ContainsAny(encoded, "\r\n") {
 		return "", errors.New("is not valid base64 between its markers")
 	}
 	if !utf8.Valid(text) {
@@ -163,34 +164,34 @@ func decodeSentinel(value string) (string, error) {
 }
 
 // metaOf returns _meta, and why there is none.
-func metaOf(params map[string]json.RawMessage) (map[string]json.RawMessage, *jsonrpc.Error) {
-	raw := params[metaMember]
+func metaOf(params jsonrpc.Members) (jsonrpc.Members, *jsonrpc.Error) {
+	raw := params.Get(metaMember)
 	if raw == nil {
 		return nil, jsonrpc.ErrInvalidParams.With("_meta is missing")
 	}
 	if !isObject(raw) {
 		return nil, jsonrpc.ErrInvalidParams.With("_meta is not an object")
 	}
-	return jsonrpc.Members(raw), nil
+	return jsonrpc.MembersOf(raw), nil
 }
 
 // checkMeta holds _meta against schema.json, RequestMetaObject, as far as it is ours to read.
-func checkMeta(meta map[string]json.RawMessage) *jsonrpc.Error {
-	if _, ok := jsonrpc.String(meta[versionKey]); !ok {
+func checkMeta(meta jsonrpc.Members) *jsonrpc.Error {
+	if _, ok := jsonrpc.String(meta.Get(versionKey)); !ok {
 		return jsonrpc.ErrInvalidParams.With("_meta needs " + versionKey + ", a string")
 	}
-	if !isObject(meta[capabilityKey]) {
+	if !isObject(meta.Get(capabilityKey)) {
 		return jsonrpc.ErrInvalidParams.With("_meta needs " + capabilityKey + ", an object")
 	}
-	if info := meta[clientInfoKey]; info != nil && !isImplementation(info) {
+	if info := meta.Get(clientInfoKey); info != nil && !isImplementation(info) {
 		return jsonrpc.ErrInvalidParams.With(clientInfoKey + " is not an object with name and version")
 	}
-	if level := meta[logLevelKey]; level != nil {
+	if level := meta.Get(logLevelKey); level != nil {
 		if name, ok := jsonrpc.String(level); !ok || !slices.Contains(logLevels, name) {
 			return jsonrpc.ErrInvalidParams.With(logLevelKey + " is no level")
 		}
 	}
-	if token := meta[progressKey]; token != nil && !isProgressToken(token) {
+	if token := meta.Get(progressKey); token != nil && !isProgressToken(token) {
 		return jsonrpc.ErrInvalidParams.With(progressKey + " is neither a string nor an integer")
 	}
 	return nil
@@ -199,9 +200,9 @@ func checkMeta(meta map[string]json.RawMessage) *jsonrpc.Error {
 func isObject(raw json.RawMessage) bool { return len(raw) > 0 && raw[0] == '{' }
 
 func isImplementation(raw json.RawMessage) bool {
-	members := jsonrpc.Members(raw)
-	_, named := jsonrpc.String(members["name"])
-	_, versioned := jsonrpc.String(members["version"])
+	members := jsonrpc.MembersOf(raw)
+	_, named := jsonrpc.String(members.Get("name"))
+	_, versioned := jsonrpc.String(members.Get("version"))
 	return named && versioned
 }
 

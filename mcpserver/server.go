@@ -136,7 +136,7 @@ func (s *Server) serveMessage(reply *reply, r *http.Request, caller registry.Cal
 		reply.fail(message.ID, failure)
 		return
 	}
-	params := jsonrpc.Members(message.Params)
+	params := jsonrpc.MembersOf(message.Params)
 	if isOlder(r.Header, message, params) && (message.Method == methodInitialize || s.servesOlder()) {
 		s.serveOlder(reply, r, caller, message, params)
 		return
@@ -157,8 +157,8 @@ func (s *Server) serveMessage(reply *reply, r *http.Request, caller registry.Cal
 
 // serveCall serves one method within the time that a call may take, and appends its result.
 func (s *Server) serveCall(ctx context.Context, into []byte, reply *reply, caller registry.Caller, request request) ([]byte, *jsonrpc.Error) {
-	ctx, cancel := context.WithTimeout(ctx, callTimeout)
-	defer cancel()
+	ctx, over := within(ctx, callTimeout)
+	defer over()
 	ctx, stop := s.progress(ctx, reply, request)
 	defer stop()
 	return s.serveMethod(ctx, into, caller, request)

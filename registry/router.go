@@ -142,7 +142,7 @@ func (r *Router) dispatch(ctx context.Context, caller Caller, request ident.Requ
 	}
 	in, err := verb.in.decode(raw)
 	if err != nil {
-		no := refusal.New(refusal.BadInput, err.Error(), "see the description of "+verb.Name)
+		no := refusal.New(refusal.BadInput, err.Error(), describedIn(verb, caller))
 		r.deny(ctx, event, no, "schema", "arguments do not fit the schema")
 		return nil, no
 	}
@@ -168,6 +168,14 @@ func (r *Router) dispatch(ctx context.Context, caller Caller, request ident.Requ
 		}
 		return r.execute(ctx, bound, call, decision, event, in)
 	})
+}
+
+// describedIn says where the caller finds what a verb takes.
+func describedIn(verb *Verb, caller Caller) string {
+	if caller.Way == CLI && verb.CLI.Path != "" {
+		return "see: termic " + verb.CLI.Path + " --help"
+	}
+	return "see the description of " + verb.Name
 }
 
 // noVerb stands in the log for a name that is no verb's: it is the caller's own text.

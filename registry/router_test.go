@@ -186,6 +186,27 @@ func TestDispatchDecodesStrictly(t *testing.T) {
 	}
 }
 
+func TestWhoGivesAWrongArgumentIsToldWhereToLook(t *testing.T) {
+	r := newRig(t, allow, nil)
+	typed := writeVerb.Verb()
+	typed.CLI.Path = "say"
+	t.Cleanup(func() { typed.CLI.Path = "" })
+	for name, c := range map[string]struct {
+		caller Caller
+		verb   string
+		want   string
+	}{
+		"at the command line":                {person, "test_write", "see: termic say --help"},
+		"at the command line, of no command": {person, "test_read", "see the description of test_read"},
+		"through MCP":                        {Caller{Way: MCP, Scope: Full}, "test_write", "see the description of test_write"},
+	} {
+		_, err := r.Dispatch(t.Context(), c.caller, c.verb, []byte(`{"nothing":1}`))
+		if no, ok := refusal.From(err); !ok || no.Remedy != c.want {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 func TestWhoMayCall(t *testing.T) {
 	for name, c := range map[string]struct {
 		caller Caller

@@ -28,6 +28,9 @@ type Spec struct {
 	Decided func(egress.Decision)
 	// Connects, when set, is told of each connection that the cage's processes ask the kernel for; see launch.Cage.
 	Connects func(watch.Notice)
+	// Processes is how many processes and threads it may have at once, where the kernel can hold it to that (see Notes);
+	// 0: any number.
+	Processes int
 }
 
 // Cage is a running cage. It is safe for concurrent use.
@@ -36,6 +39,8 @@ type Cage struct {
 	uid      int
 	launched *launch.Cage
 	proxied  sync.WaitGroup // the proxy
+	// unlimited: it was to have no more than some number of processes, and the kernel cannot hold it to that.
+	unlimited bool
 }
 
 // Start makes and proves a cage. The error says why there is none: what the machine lacks, which rule would show a
@@ -53,12 +58,12 @@ func (m *Machine) Start(ctx context.Context, spec Spec) (*Cage, error) {
 	if err != nil {
 		return nil, err
 	}
-	plan.Watch = spec.Connects != nil
+	plan.Watch, plan.Processes = spec.Connects != nil, spec.Processes
 	launched, err := launch.Start(ctx, support, plan)
 	if err != nil {
 		return nil, err
 	}
-	c := &Cage{profile: compiled, uid: spec.Dirs.UID, launched: launched}
+	c := &Cage{profile: compiled, uid: spec.Dirs.UID, launched: launched, unlimited: launched.Report.Processes != spec.Processes}
 	if spec.Connects != nil {
 		launched.Connections(spec.Connects)
 	}
@@ -90,9 +95,13 @@ func (c *Cage) Connect(ctx context.Context, port uint16) (net.Conn, error) {
 	return c.launched.Connect(ctx, port)
 }
 
-// Notes are what the cage has otherwise than planned, in words: caches that could not be layered.
+// Notes are what the cage has otherwise than planned, in words: caches that could not be layered, a limit that the
+// kernel does not hold.
 func (c *Cage) Notes() []string {
 	var notes []string
+	if c.unlimited {
+		notes = append(notes, "the number of its processes is not limited: that needs Linux 5.14, or 6.14 where termic runs as root")
+	}
 	for _, cache := range c.launched.Report.Caches {
 		if cache.Why != "" {
 			notes = append(notes, fmt.Sprintf("cache %s is %s: %s", cache.Path, cache.As, cache.Why))

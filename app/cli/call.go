@@ -24,6 +24,7 @@ func (s *session) perform(cmd *cobra.Command, form *render.Form, arguments map[s
 		return err
 	}
 	ctx := cmd.Context()
+	s.asIs = isOn(flags[ownFlag+render.RawFlag]) || isOn(flags[render.RawFlag])
 	if form.Verb.Bounded {
 		return s.performWait(ctx, client, form, arguments)
 	}
@@ -53,6 +54,11 @@ func (s *session) perform(cmd *cobra.Command, form *render.Form, arguments map[s
 		return s.ended(s.result(form, result), status)
 	}
 	return s.thenWait(ctx, client, form, result, limit)
+}
+
+// isOn tells whether a switch was given, the last time as true.
+func isOn(g *given) bool {
+	return g != nil && len(g.values) > 0 && g.values[len(g.values)-1] == "true"
 }
 
 // follow prints a result and then, again and again, what came after it: a verb with the argument follow waits for that,
@@ -96,7 +102,7 @@ func waitFlags(cmd *cobra.Command, form *render.Form, flags map[string]*given) (
 	}
 	values := map[string]any{}
 	for _, flag := range render.WaitFlags() {
-		if g := flags[waitFlag+flag.Name]; len(g.values) > 0 {
+		if g := flags[ownFlag+flag.Name]; len(g.values) > 0 {
 			last := g.values[len(g.values)-1]
 			if flag.Value != "" {
 				values[flag.Name], _ = milliseconds(last)

@@ -23,11 +23,13 @@ import (
 //   - Keys and column heads are the names of the JSON document, so that what was seen can be asked for.
 //   - There are no colours. What came from elsewhere (a log, a name, a reason) reaches a terminal only with its
 //     control characters made visible: it must not move the cursor or change the title. A raw text that goes
-//     into a file or a pipe stays as it is.
+//     into a file or a pipe stays as it is: a patch. An agent's own words do not: what they are piped into shows
+//     them on a terminal more often than not. With --raw they are printed as they are, wherever they go.
 //   - The one exception is attach, which hands the terminal over.
 type printer struct {
 	out, err io.Writer
 	json     bool
+	asIs     bool // --raw
 	// cols is the width of the terminal that out is; 0 when it is none.
 	cols int
 }

@@ -137,15 +137,27 @@ func FuzzWrap(f *testing.F) {
 	})
 }
 
-func TestRawTextIsMadeHarmlessForATerminalOnly(t *testing.T) {
-	var out bytes.Buffer
-	text := "a\x1b]0;x\ab"
-	if err := (&printer{out: &out}).raw(text); err != nil || out.String() != text+"\n" {
-		t.Errorf("into a pipe: %q, %v", &out, err)
-	}
-	out.Reset()
-	if err := (&printer{out: &out, cols: 80}).raw(text); err != nil || out.String() != `a\x1b]0;x\x07b`+"\n" {
-		t.Errorf("onto a terminal: %q, %v", &out, err)
+func TestRawTextIsMadeHarmless(t *testing.T) {
+	const text, harmless = "a\x1b]0;x\ab", `a\x1b]0;x\x07b`
+	for name, row := range map[string]struct {
+		p    printer
+		said bool // an agent's words; else a patch
+		want string
+	}{
+		"a patch into a pipe":                        {printer{}, false, text},
+		"a patch onto a terminal":                    {printer{cols: 80}, false, harmless},
+		"an agent's words into a pipe":               {printer{}, true, harmless},
+		"an agent's words onto a terminal":           {printer{cols: 80}, true, harmless},
+		"an agent's words into a pipe, with --raw":   {printer{asIs: true}, true, text},
+		"an agent's words on a terminal, with --raw": {printer{cols: 80, asIs: true}, true, text},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var out bytes.Buffer
+			row.p.out = &out
+			if err := row.p.raw(text, row.said); err != nil || out.String() != row.want+"\n" {
+				t.Errorf("%q, %v; want %q", &out, err, row.want)
+			}
+		})
 	}
 }
 

@@ -123,5 +123,5 @@ func (s *session) changeAgentsFile(install, remove, text string) error {
 	if backup != "" {
 		s.note("what it was before is in %s", backup)
 	}
-	return s.raw(diff)
+	return s.raw(diff, false)
 }

@@ -19,9 +19,9 @@ func (p *printer) result(form *render.Form, raw json.RawMessage) error {
 		return fmt.Errorf("read the result of %s: %w", form.Verb.CLI.Path, err)
 	}
 	for _, m := range form.Result {
-		if text, _ := values[m.Name].(string); m.Raw && text != "" {
+		if text, _ := values[m.Name].(string); (m.Raw || m.Said) && text != "" {
 			p.remark(form.Result, values)
-			return p.raw(text)
+			return p.raw(text, m.Said)
 		}
 	}
 	return p.write(p.layOut(form.Result, values))
@@ -35,9 +35,10 @@ func decode(raw json.RawMessage) (map[string]any, error) {
 	return values, decoder.Decode(&values)
 }
 
-// raw prints a text as it is, made harmless for a terminal, with a line break at its end.
-func (p *printer) raw(text string) error {
-	if p.toTerminal() {
+// raw prints a text as it is, made harmless for a terminal, with a line break at its end. An agent's words are made harmless for a
+// pipe too. --raw keeps them as they are.
+func (p *printer) raw(text string, said bool) error {
+	if (p.toTerminal() || said) && !p.asIs {
 		text = visible(text, true)
 	}
 	if !strings.HasSuffix(text, "\n") {
@@ -55,7 +56,7 @@ func (p *printer) remark(members []render.Member, values map[string]any) {
 	}
 }
 
-// layOut returns keys and values, then each list of objects as a table. An only list that is empty is a note.
+// layOut returns keys and values, then each list of objects as a table. Where there is nothing but empty lists, a note says so.
 func (p *printer) layOut(members []render.Member, values map[string]any) string {
 	var pairs [][2]string
 	var tables, texts []string
@@ -68,6 +69,8 @@ func (p *printer) layOut(members []render.Member, values map[string]any) string 
 		if m.Kind != render.Objects {
 			if text := cell(value, "\n"); text != "" {
 				pairs = append(pairs, [2]string{m.Name, text})
+			} else if m.Kind == render.Strings {
+				empty = append(empty, m.Name)
 			}
 			return
 		}
@@ -77,10 +80,8 @@ func (p *printer) layOut(members []render.Member, values map[string]any) string 
 			empty = append(empty, m.Name)
 		}
 	})
-	if len(pairs) == 0 && len(tables) == 0 && len(texts) == 0 {
-		for _, name := range empty {
-			p.note("no %s", name)
-		}
+	if len(pairs) == 0 && len(tables) == 0 && len(texts) == 0 && len(empty) > 0 {
+		p.note("no %s", strings.Join(empty, ", no "))
 	}
 	sections := append(tables, texts...)
 	if len(pairs) > 0 {

@@ -139,20 +139,18 @@ func (s *session) command(form *render.Form, name string) *cobra.Command {
 		flags[a.Name] = addFlag(cmd.Flags(), a, form.Describe(a))
 		s.completeFlag(cmd, a)
 	}
-	if form.Then != nil {
-		for _, flag := range render.WaitFlags() {
-			a := render.Argument{Name: flag.Name, Flag: flag.Name, Kind: render.Boolean, Offered: true}
-			if flag.Value != "" {
-				a.Kind, a.Duration = render.Integer, true
-			}
-			flags[waitFlag+flag.Name] = addFlag(cmd.Flags(), a, flag.Doc)
+	for _, flag := range form.OwnFlags() {
+		a := render.Argument{Name: flag.Name, Flag: flag.Name, Kind: render.Boolean, Offered: true}
+		if flag.Value != "" {
+			a.Kind, a.Duration = render.Integer, true
 		}
+		flags[ownFlag+flag.Name] = addFlag(cmd.Flags(), a, flag.Doc)
 	}
 	return cmd
 }
 
-// waitFlag keeps the flags of --wait apart from arguments of the same name.
-const waitFlag = "wait: "
+// ownFlag keeps a command's own flags apart from arguments of the same name.
+const ownFlag = "own: "
 
 func addFlag(set *pflag.FlagSet, a render.Argument, doc string) *given {
 	g := &given{argument: a}

@@ -25,6 +25,7 @@ var (
 	ErrRefMoved       = errors.New("ref is not where it was expected")
 	ErrBranchExists   = errors.New("branch exists already")
 	ErrBranchConflict = errors.New("branch name conflicts with another branch")
+	ErrBadBranch      = errors.New("not a name that git allows for a branch")
 	ErrBranchInUse    = errors.New("branch is checked out in another worktree")
 
 	ErrDirExists    = errors.New("directory exists already")
@@ -36,6 +37,16 @@ var (
 	ErrMounted      = errors.New("another file system is mounted there")
 	ErrChanged      = errors.New("checkout changed since it was archived")
 )
+
+// BranchConflictError is ErrBranchConflict with the branch that is in the way.
+type BranchConflictError struct{ Name, Other string }
+
+func (e *BranchConflictError) Error() string {
+	return fmt.Sprintf("branch %q, with %q: %s", e.Name, e.Other, ErrBranchConflict)
+}
+
+// Is makes errors.Is(err, ErrBranchConflict) true.
+func (e *BranchConflictError) Is(target error) bool { return target == ErrBranchConflict }
 
 // TooOldError says which git was found and which is needed.
 type TooOldError struct{ Found, Needed Version }

@@ -114,10 +114,10 @@ func (r *Repo) BranchExists(ctx context.Context, name string) (bool, error) {
 	return oid != "", err
 }
 
-// CheckBranchName returns ErrBadRef, with git's rules behind it, unless name
+// CheckBranchName returns ErrBadRef and ErrBadBranch, with git's rules behind it, unless name
 // can be a branch. "HEAD", "@" and names that git would expand ("@{-1}") cannot.
 func (g *Git) CheckBranchName(ctx context.Context, name string) error {
-	bad := fmt.Errorf("branch %q: %w", clip(name, 80), ErrBadRef)
+	bad := fmt.Errorf("branch %q: %w: %w", clip(name, 80), ErrBadBranch, ErrBadRef)
 	if checkRevision(name) != nil || name == "HEAD" || name == "@" || strings.HasPrefix(name, "refs/") {
 		return bad
 	}
@@ -149,7 +149,7 @@ func (r *Repo) checkFree(ctx context.Context, name string) error {
 		}
 		other := foldName(b.Name)
 		if other == folded || strings.HasPrefix(other, folded+"/") || strings.HasPrefix(folded, other+"/") {
-			return fmt.Errorf("branch %q, with %q: %w", name, b.Name, ErrBranchConflict)
+			return &BranchConflictError{Name: name, Other: b.Name}
 		}
 	}
 	return nil

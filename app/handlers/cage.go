@@ -112,12 +112,12 @@ func (s Services) projectSettings(ctx context.Context, call registry.Call, in ve
 func (s Services) wanted(ctx context.Context, subject registry.Subject, in verbs.TaskNewIn) (task.New, error) {
 	in.Agent = s.agentFor(ctx, subject.Project, in.Agent)
 	if child := subject.Child; child != nil {
-		lets := child.Set
+		lets, err := s.inherited(ctx, subject.Project, in, *child)
 		return task.New{
 			Name: in.Name, Project: subject.Project, Base: in.Base, Agent: in.Agent, Prompt: in.Prompt, Scoped: true,
 			Mode: child.Mode, MCP: lets.Control.Level() != "none", Projects: subject.Projects,
 			Hosts: lets.Network, Read: lets.Read, Write: lets.Write, Env: lets.Env,
-		}, nil
+		}, err
 	}
 	p, _ := s.Projects.Get(subject.Project)
 	want := task.New{
@@ -156,6 +156,27 @@ func (s Services) wanted(ctx context.Context, subject registry.Subject, in verbs
 	}
 	want.Hosts, want.Read, want.Write, want.Env = asked.Network, asked.Read, asked.Write, asked.Env
 	return want, nil
+}
+
+// inherited is the cage that the guard has allowed a scoped caller's task, less what the project's files do not leave of
+// what was not asked for: they narrow what a task has by inheritance as they narrow what it has by the person's settings.
+func (s Services) inherited(ctx context.Context, id ident.Project, in verbs.TaskNewIn, child capability.Declared) (capability.Set, error) {
+	settings, err := s.Tasks.RepoSettings(ctx, id)
+	if err != nil {
+		return capability.Set{}, err
+	}
+	left, err := settings.Narrow(project.Defaults{Hosts: child.Set.Network, Read: child.Set.Read, Write: child.Set.Write})
+	lets := child.Set
+	if in.Hosts == nil && child.Mode == capability.Enforce { // elsewhere the network is open
+		lets.Network = left.Hosts
+	}
+	if in.Read == nil {
+		lets.Read = left.Read
+	}
+	if in.Write == nil {
+		lets.Write = left.Write
+	}
+	return lets, err
 }
 
 // known drops projects that were removed since.

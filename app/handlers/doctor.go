@@ -174,7 +174,7 @@ func (s Services) cageChecks() []verbs.Check {
 		checks = append(checks, check)
 	}
 	checks = append(checks, verbs.Check{Name: "cage limits", State: "off",
-		Evidence: "no limit on the memory, processor time, processes or disk of a task, but for the size of a cage's private directories", Remedy: "what a task takes of the disk: termic disk TASK"})
+		Evidence: "no limit on the memory, processor time or disk of a task, but for the size of a cage's private directories; its processes: setting cage.processes", Remedy: "what a task takes of the disk: termic disk TASK"})
 	return checks
 }
 

@@ -14,6 +14,7 @@ import (
 	"termic/app/store"
 	"termic/app/tab"
 	"termic/app/task"
+	"termic/registry"
 	"termic/registry/refusal"
 	"termic/sandbox/capability"
 	"termic/sandbox/launch"
@@ -33,10 +34,11 @@ var explained = []struct {
 	{git.ErrNoCommits, refusal.BadInput, "the repository has no commits", "commit something there first"},
 	{git.ErrUnsafeOwner, refusal.NotPermitted, "git refuses the repository because another user owns it", "git config --global --add safe.directory DIR, if you trust it"},
 	{git.ErrUnsupported, refusal.Unsupported, "the installed git cannot open this repository's format", "install a newer git"},
+	{git.ErrBadBranch, refusal.BadInput, "git allows no branch of that name", "leave out spaces, .., ~ ^ : ? * [ \\ and @{, and begin and end with none of - / ."},
 	{git.ErrBadRef, refusal.BadInput, "not a branch, tag or commit", "give the name of one"},
 	{git.ErrRefNotFound, refusal.NotFound, "no such branch, tag or commit", "look at: git branch -a"},
 	{git.ErrBranchExists, refusal.Conflict, "a branch of that name exists already", "choose another name, or restore the archived task that it belongs to"},
-	{git.ErrBranchConflict, refusal.Conflict, "the branch termic/NAME collides with another branch of the repository", "choose another name, or rename a branch called termic"},
+	{git.ErrBranchConflict, refusal.Conflict, "the branch termic/NAME collides with another branch of the repository", "choose another name"},
 	{git.ErrBranchInUse, refusal.Conflict, "the branch is checked out somewhere else", "switch that checkout to another branch"},
 	{git.ErrDirExists, refusal.Conflict, "the directory of the checkout exists already", "remove it, or choose another name"},
 	{git.ErrMainWorktree, refusal.Conflict, "that is the repository's own checkout", ""},
@@ -138,6 +140,17 @@ func special(err error) *refusal.Refusal {
 	return nil
 }
 
+// gitFailed is the refusal for a git that ran and refused for no reason that is known here, or nil. Its words may hold anything: they
+// are in the app's log only.
+func gitFailed(err error) *refusal.Refusal {
+	var exit *git.ExitError
+	if !errors.As(err, &exit) || len(exit.Args) == 0 {
+		return nil
+	}
+	return refusal.Newf(refusal.Unavailable, "see whether git works in the project's repository: git status; what git said is in the app's log",
+		"git %s failed with status %d", exit.Args[0], exit.Code)
+}
+
 // caged returns the refusals of cages that cannot be or may not be, or nil.
 func caged(err error) *refusal.Refusal {
 	var lacks *launch.UnsupportedError
@@ -166,6 +179,25 @@ func caged(err error) *refusal.Refusal {
 	return nil
 }
 
+// explainTo is explain for a caller: what git is in the way of is said to those who may look into the repository themselves (I7).
+func explainTo(caller registry.Caller, err error) error {
+	var other *git.BranchConflictError
+	if caller.Scope == registry.Full && errors.As(err, &other) {
+		return branchConflict(other).Because(err)
+	}
+	return explain(err)
+}
+
+func branchConflict(e *git.BranchConflictError) *refusal.Refusal {
+	switch {
+	case strings.HasPrefix(e.Other, e.Name+"/"):
+		return refusal.Newf(refusal.Conflict, "choose another name, or rename that branch", "git cannot have a branch %s beside the branch %s", e.Name, e.Other)
+	case strings.HasPrefix(e.Name, e.Other+"/"):
+		return refusal.Newf(refusal.Conflict, "rename that branch: git branch -m "+e.Other+" NEW-NAME", "git cannot have a branch %s below the branch %s", e.Name, e.Other)
+	}
+	return refusal.Newf(refusal.Conflict, "choose another name", "the branch %s differs from the branch %s in case only", e.Name, e.Other)
+}
+
 // explain returns err as a refusal, with itself as the hidden cause; nil for nil. What is not in the table
 // becomes "internal".
 func explain(err error) error {
@@ -182,6 +214,9 @@ func explain(err error) error {
 		if errors.Is(err, e.is) {
 			return refusal.New(e.code, e.reason, e.remedy).Because(err)
 		}
+	}
+	if no := gitFailed(err); no != nil {
+		return no.Because(err)
 	}
 	return err
 }

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"termic/app/git"
+	"termic/registry"
 	"termic/registry/refusal"
 )
 
@@ -38,6 +40,42 @@ func TestErrorsOfServicesBecomeRefusals(t *testing.T) {
 	own := refusal.New(refusal.Busy, "busy", "")
 	if explain(fmt.Errorf("wrapped: %w", own)) != error(own) {
 		t.Error("a refusal did not stay itself")
+	}
+}
+
+// TestABranchInTheWayIsNamedToWhoMayLookForIt: to others the words do not depend on it.
+func TestABranchInTheWayIsNamedToWhoMayLookForIt(t *testing.T) {
+	for name, row := range map[string]struct {
+		scope          registry.Scope
+		other          string
+		reason, remedy string
+	}{
+		"one below":                   {registry.Full, "termic/pre/fix", "git cannot have a branch termic/pre beside the branch termic/pre/fix", "choose another name, or rename that branch"},
+		"one above":                   {registry.Full, "termic", "git cannot have a branch termic/pre below the branch termic", "rename that branch: git branch -m termic NEW-NAME"},
+		"one that differs in case":    {registry.Full, "Termic/pre", "the branch termic/pre differs from the branch Termic/pre in case only", "choose another name"},
+		"one below, a scoped caller":  {registry.Scoped, "termic/pre/fix", "the branch termic/NAME collides with another branch of the repository", "choose another name"},
+		"one above, a scoped caller":  {registry.Scoped, "termic", "the branch termic/NAME collides with another branch of the repository", "choose another name"},
+		"another case, scoped caller": {registry.Scoped, "Termic/pre", "the branch termic/NAME collides with another branch of the repository", "choose another name"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			err := explainTo(registry.Caller{Scope: row.scope}, fmt.Errorf("make it: %w", &git.BranchConflictError{Name: "termic/pre", Other: row.other}))
+			no, ok := refusal.From(err)
+			if !ok || no.Code != refusal.Conflict || no.Reason != row.reason || no.Remedy != row.remedy {
+				t.Errorf("%v", err)
+			}
+		})
+	}
+}
+
+func TestAGitThatRefusesIsNoFaultOfOurs(t *testing.T) {
+	err := explain(fmt.Errorf("list worktrees: %w", &git.ExitError{Args: []string{"worktree", "list", "/home/x"}, Code: 128, Stderr: "fatal: bad config /home/x/secret"}))
+	no, ok := refusal.From(err)
+	if !ok || no.Code != refusal.Unavailable || no.Reason != "git worktree failed with status 128" || strings.Contains(no.Error(), "secret") || no.Cause() == nil {
+		t.Errorf("%v", err)
+	}
+	branch := explain(fmt.Errorf("land: branch %q: %w: %w", "a..b", git.ErrBadBranch, git.ErrBadRef))
+	if no, ok := refusal.From(branch); !ok || no.Code != refusal.BadInput || no.Reason != "git allows no branch of that name" {
+		t.Errorf("%v", branch)
 	}
 }
 

@@ -125,7 +125,7 @@ func Bind(r *registry.Router, s Services) {
 func bind[In, Out any](r *registry.Router, spec registry.Spec[In, Out], handle registry.Handler[In, Out]) {
 	registry.Bind(r, spec, func(ctx context.Context, call registry.Call, in In) (Out, error) {
 		out, err := handle(ctx, call, in)
-		return out, explain(err)
+		return out, explainTo(call.Caller, err)
 	})
 }
 

@@ -17,6 +17,9 @@ func (s Services) queueList(_ context.Context, call registry.Call, _ verbs.Queue
 		return verbs.QueueListOut{}, err
 	}
 	waiting, hold, past := open.Queue()
+	if len(waiting) == 0 {
+		hold = tab.HoldNone // nothing is held
+	}
 	out := verbs.QueueListOut{Tab: string(call.Subject.Tab), Hold: string(hold), Texts: []verbs.QueuedText{}, Past: []verbs.PastText{}}
 	for i, q := range waiting {
 		out.Texts = append(out.Texts, verbs.QueuedText{

@@ -45,8 +45,12 @@ func (s Services) taskBroadcast(ctx context.Context, call registry.Call, in verb
 	if len(in.Targets) == 0 {
 		return verbs.TaskBroadcastOut{}, refusal.New(refusal.BadInput, "no target given", "name tabs as TASK or TASK:TAB")
 	}
-	if _, err := s.compose(call, in.PromptID, in.Text); err != nil { // once, not at each target
+	text, err := s.compose(call, in.PromptID, in.Text) // once, not at each target
+	if err != nil {
 		return verbs.TaskBroadcastOut{}, err
+	}
+	if tab.Blank(text) {
+		return verbs.TaskBroadcastOut{}, tab.ErrEmpty
 	}
 	args := make([]verbs.TaskSendIn, len(in.Targets))
 	for i, target := range in.Targets {
@@ -66,6 +70,14 @@ func (s Services) taskBroadcast(ctx context.Context, call registry.Call, in verb
 		if result.Delivery != "refused" {
 			out.Sent++
 		}
+	}
+	switch out.Sent {
+	case 0:
+		out.Outcome = "none"
+	case len(out.Results):
+		out.Outcome = "all"
+	default:
+		out.Outcome = "some"
 	}
 	return out, nil
 }

@@ -138,8 +138,8 @@ func whyNot(err error) string {
 // defaultBytes is how much of a message is shown unless the caller says otherwise; the schema says so too.
 const defaultBytes = 64 << 10
 
-func (s Services) taskResult(_ context.Context, call registry.Call, in verbs.TaskResultIn) (verbs.TaskResultOut, error) {
-	result, err := s.Tasks.Result(call.Subject.Task, call.Subject.Tab)
+func (s Services) taskResult(ctx context.Context, call registry.Call, in verbs.TaskResultIn) (verbs.TaskResultOut, error) {
+	result, err := s.Tasks.Result(ctx, call.Subject.Task, call.Subject.Tab)
 	if err != nil {
 		return verbs.TaskResultOut{}, err
 	}

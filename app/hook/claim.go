@@ -103,6 +103,9 @@ func Parse(payload []byte, nonce string) (Claim, error) {
 const (
 	maxWord = 128  // ids, names of events and tools; claude's ids have 36
 	maxPath = 1024 // a transcript's path has some 150
+	// maxBackground is the highest number of background tasks that is counted. More are as many: only 0 says something else. Sums of
+	// it and of sub-agents do not overflow.
+	maxBackground = 1 << 16
 )
 
 func (c *Claim) bound() {
@@ -110,6 +113,10 @@ func (c *Claim) bound() {
 		*word = printable(*word, maxWord)
 	}
 	c.Transcript = printable(c.Transcript, maxPath)
+	if c.Background != nil && *c.Background > maxBackground {
+		most := maxBackground
+		c.Background = &most
+	}
 }
 
 // printable returns text of at most limit bytes without control characters; a longer one, or one with such, is dropped whole: cut off

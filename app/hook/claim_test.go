@@ -3,6 +3,7 @@ package hook
 import (
 	"encoding/base64"
 	"errors"
+	"math"
 	"os"
 	"slices"
 	"strings"
@@ -75,6 +76,27 @@ func TestTextsOfAClaimAreCleanedAndBounded(t *testing.T) {
 	got, err := Parse(payload(t, command), nonce)
 	if err != nil || got.Session != "" || got.Tool != "" || got.Transcript != "" || len(got.Turn) != maxWord {
 		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+// TestACountOfAClaimNeverOverflows: a number near the largest and one sub-agent more would be less than none, and the agent done.
+func TestACountOfAClaimNeverOverflows(t *testing.T) {
+	most := math.MaxInt
+	command, err := Claim{Agent: "claude", Event: "Stop", Background: &most}.Encode(nonce)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stop, err := Parse(payload(t, command), nonce)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var tracker Tracker
+	for _, c := range []Claim{stop, {Event: "SubagentStart", Child: "a"}} {
+		for _, o := range tracker.Take(c) {
+			if o.Kind == settle.KindBackground && (o.Count < 1 || o.Count > maxBackground+maxChildren) {
+				t.Errorf("%s: %d run in the background", c.Event, o.Count)
+			}
+		}
 	}
 }
 

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
+	"strconv"
 
 	"github.com/pelletier/go-toml/v2"
 	"github.com/pelletier/go-toml/v2/unstable"
@@ -101,6 +103,21 @@ func tomlValue(node *unstable.Node) (kind, []string) {
 	return other, nil
 }
 
+// place is how hujson says where a mistake is.
+var place = regexp.MustCompile(`^(?:hujson: )?line (\d+), column (\d+): (.*)$`)
+
+// inJSON is a mistake in the language itself.
+func inJSON(err error) *Problem {
+	if m := place.FindStringSubmatch(err.Error()); m != nil {
+		line, lineErr := strconv.Atoi(m[1])
+		column, columnErr := strconv.Atoi(m[2])
+		if lineErr == nil && columnErr == nil {
+			return &Problem{Line: line, Column: column, What: m[3]}
+		}
+	}
+	return &Problem{Line: 1, Column: 1, What: err.Error()}
+}
+
 // readJSON lists the members of the one object.
 func readJSON(data []byte) ([]entry, *Problem) {
 	if wrong := tooLarge(data); wrong != nil {
@@ -111,7 +128,7 @@ func readJSON(data []byte) ([]entry, *Problem) {
 	}
 	value, err := hujson.Parse(data)
 	if err != nil {
-		return nil, &Problem{Line: 1, Column: 1, What: err.Error()} // it names line and column itself
+		return nil, inJSON(err)
 	}
 	object, ok := value.Value.(*hujson.Object)
 	if !ok {

@@ -71,7 +71,7 @@ func TestThePersonsFileHasTheSameKeysAndWins(t *testing.T) {
 		"null":                      {"{\"setup\": null}", "", "line 1, column 2: setup has to be"},
 		"twice":                     {"{\"setup\": \"a\", \"setup\": \"b\"}", "", "line 1, column 16: setup is there twice"},
 		"no object":                 {"[]", "", "line 1, column 1: the file has to hold one object"},
-		"no JSON":                   {"{", "", "line 1, column 1: "},
+		"no JSON":                   {"{\n  \"setup\": x\n}", "", "line 2, column 12: invalid literal"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, problems := ParseMine([]byte(c.in))

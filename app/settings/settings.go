@@ -9,6 +9,7 @@ import (
 
 	"termic/app/store"
 	"termic/registry/refusal"
+	"termic/sandbox/linuxcage"
 )
 
 // The keys.
@@ -24,6 +25,7 @@ const (
 	Theme        = "appearance.theme"
 	Contrast     = "appearance.contrast"
 	Shortcuts    = "shortcuts"
+	Processes    = "cage.processes"
 	Environment  = "terminal.environment"
 )
 
@@ -42,6 +44,7 @@ var all = []Setting{
 	{DefaultAgent, "claude", "agent that new tasks start unless told otherwise", notEmpty},
 	{CheckoutsDir, "", "directory of new tasks' checkouts; empty: beside the data directory", isDir},
 	{Environment, "auto", "what new tabs start from: login (what your login shell's files make), own (what the app was started with), auto (login in the window, own with termic serve). Setting it asks the login shell again", isEnvironment},
+	{Processes, "4096", "processes and threads that a cage may have at once, 256 to 1000000; 0: any number. Cages that run keep what they started with", isProcesses},
 	{Scrollback, "10000", "lines kept above the screen of each new tab", isScrollback},
 	{FontSize, "13", "size of the window's terminal text, in pixels: 9 to 32", isFontSize},
 	{ScreenReader, "false", "let a screen reader follow the window's terminals", isBool},
@@ -165,6 +168,17 @@ func isScrollback(value string) error {
 	// 100,000 lines of 120 columns are some 200 MB; more is a log file's work.
 	if n, err := strconv.Atoi(value); err != nil || n < 0 || n > 100_000 {
 		return fmt.Errorf("is a number of lines up to 100000")
+	}
+	return nil
+}
+
+func isProcesses(value string) error {
+	n, err := strconv.Atoi(value)
+	if err == nil && n == 0 {
+		return nil
+	}
+	if err != nil || n < linuxcage.MinProcesses || n > 1_000_000 {
+		return fmt.Errorf("is 0 or a number from %d to 1000000", linuxcage.MinProcesses)
 	}
 	return nil
 }

@@ -34,6 +34,9 @@ func Clean(text string) string {
 	return b.String()
 }
 
+// Blank tells whether nothing is left of a text that could be sent.
+func Blank(text string) bool { return strings.TrimSpace(Clean(text)) == "" }
+
 // frame returns clean text as it goes to the terminal: bracketed, so that the program takes it for one
 // paste, or bare where the program has not asked for brackets and would show them.
 func frame(clean string, bracketed bool) string {

@@ -90,7 +90,7 @@ func (t *Tab) admit(raw string) (clean string, err error) {
 	if limit := t.spec.Agent.Paste.MaxBytes; limit > 0 && len(clean) > limit {
 		return "", ErrTooLong
 	}
-	if strings.TrimSpace(clean) == "" {
+	if Blank(clean) {
 		return "", ErrEmpty
 	}
 	return clean, nil

@@ -203,25 +203,22 @@ func (s *Tasks) Restore(ctx context.Context, id ident.Task, branch string) (Reco
 	if record.Stage != Archived {
 		return Record{}, refusal.New(refusal.Conflict, "the task is not archived", "")
 	}
-	s.mu.RLock()
-	taken := s.taken(record, record.Name)
-	s.mu.RUnlock()
-	if taken {
-		return Record{}, nameTaken(record.Name)
-	}
-	s.Credentials.Allow(id)
 	if !record.OwnCheckout {
-		record, err := s.save(t, func(r *Record) { r.Stage = Live })
-		s.restoreTabs(t)
+		record, err := s.claim(t, record.Name, func(r *Record) { r.Stage = Live })
+		if err == nil {
+			s.Credentials.Allow(id)
+			s.restoreTabs(t)
+		}
 		return record, err
 	}
 	repo, err := s.repo(ctx, record)
 	if err != nil {
 		return Record{}, err
 	}
-	if _, err := s.save(t, func(r *Record) { r.Stage = Restoring }); err != nil {
+	if _, err := s.claim(t, record.Name, func(r *Record) { r.Stage = Restoring }); err != nil {
 		return Record{}, err
 	}
+	s.Credentials.Allow(id)
 	if err := s.restore(ctx, repo, record, branch); err != nil {
 		if _, again := s.save(t, func(r *Record) { r.Stage = Archived }); again != nil {
 			s.Log.Error("task neither restored nor archived again", "task", id, "cause", again)

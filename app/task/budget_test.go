@@ -6,15 +6,17 @@ import (
 	"testing"
 	"time"
 
+	"termic/app/cage"
 	"termic/registry/ident"
 	"termic/registry/refusal"
+	"termic/sandbox/capability"
 )
 
 // inMemory makes tasks in memory: id, then its parents, the nearest first.
 func inMemory(lines ...[]ident.Task) *Tasks {
-	s := &Tasks{tasks: map[ident.Task]*task{}}
+	s := &Tasks{Tools: Tools{Machine: cage.NewMachine("")}, tasks: map[ident.Task]*task{}}
 	for _, line := range lines {
-		r := Record{ID: line[0], Parents: line[1:], Stage: Live, Created: time.Now().UTC()}
+		r := Record{ID: line[0], Parents: line[1:], Mode: capability.Monitor, OwnCheckout: true, Stage: Live, Created: time.Now().UTC()}
 		if len(r.Parents) > 0 {
 			r.Creator = r.Parents[0]
 		}
@@ -64,7 +66,7 @@ func TestManyCallsAtOnceGetWhatIsLeft(t *testing.T) {
 }
 
 func childOf(creator ident.Task, name string) New {
-	return New{Name: name, Project: "p-one", Creator: creator, Scoped: true, Still: func() error { return nil }}
+	return New{Name: name, Project: "p-one", Mode: capability.Monitor, Creator: creator, Scoped: true, Still: func() error { return nil }}
 }
 
 func TestAFailedCreationGivesItsPlaceBack(t *testing.T) {
@@ -165,6 +167,11 @@ func TestATaskIsEnteredOnlyIfItsMakerStillMay(t *testing.T) {
 		}
 		s.List() // whoever answers looks at the tasks
 		return nil
+	}
+	wider := want
+	wider.Mode = capability.Off
+	if _, err := s.enter(wider); codeOf(err) != refusal.ExceedsGrant || len(s.tasks) != 1 {
+		t.Errorf("less caged than its maker: %v", err)
 	}
 	made, err := s.enter(want)
 	if err != nil || made.record().Creator != "t-o" || len(made.record().Parents) != 1 {

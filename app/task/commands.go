@@ -25,6 +25,9 @@ func (s *Tasks) setUp(ctx context.Context, t *task) string {
 		return "the project's settings could not be read, so that no setup ran"
 	}
 	lines, note := settings.Commands("setup")
+	if len(lines) == 0 && note != "" && !settings.Broken() {
+		note += "; " + settings.HowToTrust()
+	}
 	if len(lines) == 0 {
 		return note
 	}
@@ -51,17 +54,21 @@ func (s *Tasks) RunCommands(ctx context.Context, id ident.Task, key string, stil
 	}
 	lines, why := settings.Commands(key)
 	switch {
+	case len(lines) == 0 && why != "" && settings.Broken():
+		return nil, refusal.New(refusal.Conflict, why, "correct that file and, where it is the project's, commit it")
 	case len(lines) == 0 && why != "":
-		return nil, refusal.New(refusal.Unconfirmed, why, "trust them in the window, or at the terminal of a foreground serve")
+		return nil, refusal.New(refusal.Unconfirmed, why, settings.HowToTrust())
 	case len(lines) == 0:
-		return nil, refusal.New(refusal.NotFound, "the project has no "+key+" commands", "add them to .termic.toml")
+		return nil, refusal.New(refusal.NotFound, "the project has no "+key+" commands", "add them to .termic.toml, and commit it")
 	}
-	s.dropEnded(t, key)
+	if s.dropEnded(t, key) {
+		return nil, refusal.New(refusal.Conflict, "the "+key+" commands run already, in the tab "+key, "look at that tab, or close it first")
+	}
 	return s.openCommands(ctx, t, key, lines)
 }
 
-// dropEnded closes the terminal of an earlier run that has ended, so that its name is free.
-func (s *Tasks) dropEnded(t *task, name string) {
+// dropEnded closes the terminal of an earlier run that has ended, so that its name is free, and tells whether one is there that runs.
+func (s *Tasks) dropEnded(t *task, name string) (runs bool) {
 	for _, open := range s.Tabs(t.record().ID) {
 		if open.Info().Name != name {
 			continue
@@ -75,8 +82,10 @@ func (s *Tasks) dropEnded(t *task, name string) {
 			t.tabs = without(t.tabs, open)
 			s.mu.Unlock()
 		default:
+			runs = true
 		}
 	}
+	return runs
 }
 
 func without(tabs []*tab.Tab, gone *tab.Tab) []*tab.Tab {

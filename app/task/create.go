@@ -210,6 +210,9 @@ func (s *Tasks) enter(want New) (*task, error) {
 			return nil, err
 		}
 		defer maker.life.Unlock()
+		if err := s.withinMaker(maker.record(), want); err != nil {
+			return nil, err
+		}
 	}
 	if err := want.Still(); err != nil {
 		return nil, err
@@ -217,8 +220,33 @@ func (s *Tasks) enter(want New) (*task, error) {
 	return s.reserve(want)
 }
 
+// withinMaker refuses a scoped caller's task that is more than its maker as a whole (I6). The guard has compared what was
+// asked for; what the agent needs besides came to it since.
+func (s *Tasks) withinMaker(maker Record, want New) error {
+	if !want.Scoped {
+		return nil
+	}
+	mine, err := maker.Declared()
+	if err != nil {
+		return err
+	}
+	its, err := want.record().Declared()
+	if err != nil {
+		return err
+	}
+	err = its.ChildOf(mine, s.Machine.Enforced(maker.Mode))
+	var excess capability.Excess
+	if errors.As(err, &excess) {
+		return refusal.Newf(refusal.ExceedsGrant, "choose an agent that needs no more than your task has, or ask the person to allow your task what this one needs",
+			"with what its agent needs, the new task would be more than yours: %v", excess)
+	}
+	return err
+}
+
 // reserve takes the name and a place in the budget, and locks the new task's life.
 func (s *Tasks) reserve(want New) (*task, error) {
+	s.naming.Lock()
+	defer s.naming.Unlock()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	record := want.record()
@@ -231,8 +259,8 @@ func (s *Tasks) reserve(want New) (*task, error) {
 			return nil, err
 		}
 	}
-	if s.taken(record, want.Name) {
-		return nil, nameTaken(want.Name)
+	if other := s.taken(record, want.Name); other != "" {
+		return nil, nameTaken(want.Name, other)
 	}
 	t := newTask(record)
 	t.life.Lock()

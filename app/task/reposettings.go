@@ -31,6 +31,8 @@ type RepoSettings struct {
 	MinePath     string
 	MineProblems []repoconf.Problem
 	Effective    repoconf.Settings
+	// Project is the project's name, for who is told what to do.
+	Project string
 }
 
 // mineDir holds the person's own files, one a project.
@@ -48,6 +50,9 @@ func (s *Tasks) RepoSettings(ctx context.Context, id ident.Project) (RepoSetting
 		return RepoSettings{}, err
 	}
 	out := RepoSettings{Branch: branch.Name}
+	if p, ok := s.Projects.Get(id); ok {
+		out.Project = p.Name
+	}
 	data, err := repo.FileAt(ctx, branch.OID, repoconf.File, repoconf.MaxBytes)
 	switch {
 	case errors.Is(err, git.ErrNotFile), errors.Is(err, git.ErrTooLarge):
@@ -58,6 +63,8 @@ func (s *Tasks) RepoSettings(ctx context.Context, id ident.Project) (RepoSetting
 		sum := sha256.Sum256(data)
 		out.Digest = hex.EncodeToString(sum[:])
 		out.Repo, out.Problems = repoconf.Parse(data)
+	case there(repo.Root):
+		out.Problems = []repoconf.Problem{{Line: 1, Column: 1, Harmless: true, What: "it is not committed on " + branch.Name + ", and has no effect until it is"}}
 	}
 	dir, err := s.Store.Subdir(mineDir)
 	if err != nil {
@@ -72,6 +79,12 @@ func (s *Tasks) RepoSettings(ctx context.Context, id ident.Project) (RepoSetting
 	out.Effective = repoconf.Merge(out.Repo, out.Mine)
 	out.Trusted, err = s.trusts(id, out.Digest)
 	return out, err
+}
+
+// there tells whether a checkout has the file, committed or not.
+func there(root string) bool {
+	_, err := os.Lstat(filepath.Join(root, repoconf.File))
+	return err == nil
 }
 
 // trusted is one content that the person trusted.
@@ -132,9 +145,17 @@ func (r RepoSettings) Commands(key string) (lines []string, why string) {
 		}
 		return lines, ""
 	case !r.Trusted:
-		return nil, fmt.Sprintf("the %s commands of %s were not run: you have not trusted them as they are now (project settings shows them)", key, repoconf.File)
+		return nil, fmt.Sprintf("the %s commands of %s were not run: you have not trusted them as they are now", key, repoconf.File)
 	}
 	return lines, ""
+}
+
+// Broken tells whether a file is not understood, so that there is nothing to trust.
+func (r RepoSettings) Broken() bool { return bad(r.Problems) || bad(r.MineProblems) }
+
+// HowToTrust says what the person does to let the repository's commands run.
+func (r RepoSettings) HowToTrust() string {
+	return fmt.Sprintf("see: termic project settings %s; then type at the terminal of a foreground serve, or answer in the window: trust %s %s", r.Project, r.Project, r.Digest)
 }
 
 func bad(list []repoconf.Problem) bool {

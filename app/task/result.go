@@ -1,6 +1,7 @@
 package task
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
@@ -17,8 +18,8 @@ type Result struct {
 }
 
 // Result returns the last message of the agent in a tab, from its transcript. Where there is none the error is a refusal that says
-// where the agent would keep it.
-func (s *Tasks) Result(id ident.Task, which ident.Tab) (Result, error) {
+// where the agent would keep it. It ends with ctx.
+func (s *Tasks) Result(ctx context.Context, id ident.Task, which ident.Tab) (Result, error) {
 	record, ok := s.Get(id)
 	if !ok {
 		return Result{}, noSuchTask()
@@ -50,10 +51,12 @@ func (s *Tasks) Result(id ident.Task, which ident.Tab) (Result, error) {
 		return Result{}, none("there is no transcript", err)
 	}
 	defer root.Close()
-	text, err := transcript.Last(root, kind, session)
+	text, err := transcript.Last(ctx, root, kind, session)
 	switch {
 	case errors.Is(err, transcript.ErrNone), errors.Is(err, transcript.ErrKind):
 		return Result{}, none("there is no transcript with a message of the agent", err)
+	case ctx.Err() != nil:
+		return Result{}, ctx.Err()
 	case err != nil:
 		return Result{}, refusal.New(refusal.Unavailable, "the transcript cannot be read", "use task_log").Because(fmt.Errorf("result of tab %s: %w", which, err))
 	}

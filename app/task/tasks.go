@@ -75,6 +75,8 @@ type Tasks struct {
 	tasks map[ident.Task]*task
 	// watcher takes the programs of tasks that are watched.
 	watcher watcher
+	// naming is held from the look whether a name is free until a task has it. Taken after life, before mu.
+	naming sync.Mutex
 	// landing is held while work lands or is taken back. Taken after life.
 	landing sync.Mutex
 	// following are the goroutines that follow the git of cages.
@@ -263,29 +265,44 @@ func (s *Tasks) Rename(id ident.Task, name string) (Record, error) {
 	if err := ident.CheckName(name); err != nil {
 		return Record{}, refusal.New(refusal.BadInput, err.Error(), "choose another name")
 	}
-	s.mu.RLock()
-	taken := s.taken(t.record(), name)
-	s.mu.RUnlock()
-	if taken {
-		return Record{}, nameTaken(name)
-	}
-	return s.save(t, func(r *Record) { r.Name = name })
+	return s.claim(t, name, func(r *Record) { r.Name = name })
 }
 
-// taken tells whether another live task of self's project and namespace has the name; s.mu is held. Names that
-// differ only in case would share a directory on some file systems.
-func (s *Tasks) taken(self Record, name string) bool {
+// claim changes the record of a task that has the name from then on, unless another live task has it; the task's life is
+// locked. Looking and keeping are one step: of two at once one gets the name.
+func (s *Tasks) claim(t *task, name string, change func(*Record)) (Record, error) {
+	s.naming.Lock()
+	defer s.naming.Unlock()
+	s.mu.RLock()
+	other := s.taken(t.record(), name)
+	s.mu.RUnlock()
+	switch {
+	case other != "" && t.record().Stage == Archived: // it comes back by the name that it has
+		return Record{}, refusal.New(refusal.Conflict, "there is a task "+other+" already", "rename that one first")
+	case other != "":
+		return Record{}, nameTaken(name, other)
+	}
+	return s.save(t, change)
+}
+
+// taken returns the name of another live task of self's project and namespace that stands in the name's way, or nothing; s.mu is held.
+// Names that differ only in case would share a directory on some file systems.
+func (s *Tasks) taken(self Record, name string) string {
 	for _, other := range s.tasks {
 		r := other.record()
 		beside := r.ID != self.ID && r.Project == self.Project && r.Namespace == self.Namespace
 		if beside && r.Stage != Archived && strings.EqualFold(r.Name, name) {
-			return true
+			return r.Name
 		}
 	}
-	return false
+	return ""
 }
 
-func nameTaken(name string) error {
+// nameTaken is the refusal of a name that another task, of the caller's own namespace, stands in the way of.
+func nameTaken(name, other string) error {
+	if other != name {
+		return refusal.Newf(refusal.Conflict, "choose a name that differs in more than case", "there is a task %s already, and %s would share its directory where case does not count", other, name)
+	}
 	return refusal.New(refusal.Conflict, "there is a task "+name+" already", "choose another name")
 }
 

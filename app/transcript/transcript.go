@@ -8,6 +8,7 @@ package transcript
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -64,8 +65,8 @@ func Convention(kind string) string {
 }
 
 // Last returns the agent's last message of a session, exactly as it stands there. root is the agent's state directory. The error wraps
-// ErrNone or ErrKind, or is that of the disk.
-func Last(root *safefile.Dir, kind, session string) (string, error) {
+// ErrNone or ErrKind, or is that of the disk, or of ctx: what may be long is given up when its caller is gone.
+func Last(ctx context.Context, root *safefile.Dir, kind, session string) (string, error) {
 	find, read := ways(kind)
 	if find == nil {
 		return "", fmt.Errorf("%s: %w", kind, ErrKind)
@@ -73,7 +74,7 @@ func Last(root *safefile.Dir, kind, session string) (string, error) {
 	if !idPattern.MatchString(session) {
 		return "", fmt.Errorf("%.40q is no session id: %w", session, ErrNone)
 	}
-	name, err := find(root, session)
+	name, err := find(ctx, root, session)
 	if err != nil {
 		return "", err
 	}
@@ -82,11 +83,11 @@ func Last(root *safefile.Dir, kind, session string) (string, error) {
 		return "", fmt.Errorf("open transcript: %w", err)
 	}
 	defer file.Close()
-	return lastIn(file, info.Size(), read)
+	return lastIn(ctx, file, info.Size(), read)
 }
 
 type (
-	finder func(root *safefile.Dir, session string) (name string, err error)
+	finder func(ctx context.Context, root *safefile.Dir, session string) (name string, err error)
 	// reader returns the text of one line, if it is of a message of the agent's. Lines with the same id are one message.
 	reader func(line []byte) (text, id string, ok bool)
 )
@@ -105,9 +106,9 @@ func ways(kind string) (finder, reader) {
 
 // below finds the last name beneath dir that matches a pattern, component by component, and follows nothing.
 func below(dir string, pattern func(session string) string) finder {
-	return func(root *safefile.Dir, session string) (string, error) {
+	return func(ctx context.Context, root *safefile.Dir, session string) (string, error) {
 		budget := maxDirs
-		name, err := search(root, dir, pattern(session), &budget)
+		name, err := search(ctx, root, dir, pattern(session), &budget)
 		if errors.Is(err, os.ErrNotExist) || err == nil && name == "" {
 			return "", ErrNone
 		}
@@ -115,7 +116,10 @@ func below(dir string, pattern func(session string) string) finder {
 	}
 }
 
-func search(root *safefile.Dir, dir, pattern string, budget *int) (string, error) {
+func search(ctx context.Context, root *safefile.Dir, dir, pattern string, budget *int) (string, error) {
+	if err := ctx.Err(); err != nil {
+		return "", fmt.Errorf("look for transcript: %w", err)
+	}
 	if *budget--; *budget < 0 {
 		return "", nil
 	}
@@ -141,22 +145,22 @@ func search(root *safefile.Dir, dir, pattern string, budget *int) (string, error
 			return name, nil
 		case deeper && entry.Type.IsDir():
 			// What may not be entered, or is gone, is somewhere that the session is not.
-			if found, err := search(root, name, rest, budget); err == nil && found != "" {
+			if found, err := search(ctx, root, name, rest, budget); err == nil && found != "" {
 				return found, nil
 			}
 		}
 	}
-	return "", nil
+	return "", ctx.Err()
 }
 
 // lastIn reads the end of a file line by line and returns the last message.
-func lastIn(file *os.File, size int64, read reader) (string, error) {
+func lastIn(ctx context.Context, file *os.File, size int64, read reader) (string, error) {
 	if size > maxTail {
 		if _, err := file.Seek(size-maxTail, io.SeekStart); err != nil {
 			return "", fmt.Errorf("read transcript: %w", err)
 		}
 	}
-	lines := bufio.NewReaderSize(io.LimitReader(file, maxTail), 64<<10)
+	lines := bufio.NewReaderSize(io.LimitReader(while{ctx, file}, maxTail), 64<<10)
 	var last []byte // joined in place: a file may be one message in a million lines
 	lastID, found := "", false
 	for {
@@ -180,6 +184,19 @@ func lastIn(file *os.File, size int64, read reader) (string, error) {
 		return "", ErrNone
 	}
 	return string(last), nil
+}
+
+// while reads for as long as its context lasts. It is asked for 64 KiB at most, so that much is read after the end.
+type while struct {
+	ctx  context.Context
+	file io.Reader
+}
+
+func (w while) Read(p []byte) (int, error) {
+	if err := w.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return w.file.Read(p)
 }
 
 // claudeLine: each block of an answer is a line of its own, and those of one answer have the same message id. Lines of sub-agents are

@@ -3,7 +3,9 @@
 package transcript
 
 import (
+	"context"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -67,7 +69,7 @@ func TestLastMessage(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir, _ := hold(t, row.files)
-			got, err := Last(dir, row.kind, session)
+			got, err := Last(t.Context(), dir, row.kind, session)
 			if got != row.want || !errors.Is(err, row.err) || (err == nil) != (row.err == nil) {
 				t.Errorf("%q, %v; want %q, %v", got, err, row.want, row.err)
 			}
@@ -91,7 +93,7 @@ func TestHostileTranscripts(t *testing.T) {
 			if err := put(root); err != nil {
 				t.Fatal(err)
 			}
-			if got, err := Last(dir, Claude, session); !errors.Is(err, ErrNone) {
+			if got, err := Last(t.Context(), dir, Claude, session); !errors.Is(err, ErrNone) {
 				t.Errorf("%q, %v", got, err)
 			}
 		})
@@ -102,13 +104,13 @@ func TestHostileTranscripts(t *testing.T) {
 		if err := errors.Join(os.MkdirAll(filepath.Join(other, "-home-x"), 0o700), os.WriteFile(filepath.Join(other, "-home-x", session+".jsonl"), []byte(claudeText), 0o600), os.Symlink(other, filepath.Join(root, "projects"))); err != nil {
 			t.Fatal(err)
 		}
-		if got, err := Last(dir, Claude, session); err == nil {
+		if got, err := Last(t.Context(), dir, Claude, session); err == nil {
 			t.Errorf("%q was read through a link", got)
 		}
 	})
 	t.Run("an id that would be a path", func(t *testing.T) {
 		dir, _ := hold(t, map[string]string{claudeFile: claudeText})
-		if got, err := Last(dir, Claude, "../-home-x/"+session); !errors.Is(err, ErrNone) {
+		if got, err := Last(t.Context(), dir, Claude, "../-home-x/"+session); !errors.Is(err, ErrNone) {
 			t.Errorf("%q, %v", got, err)
 		}
 	})
@@ -122,7 +124,7 @@ func TestHostileTranscripts(t *testing.T) {
 		if _, err := file.WriteAt([]byte("\n"+strings.TrimSuffix(claudeText, "not json\n")), 64<<30); err != nil {
 			t.Fatalf("make a sparse file of 64 GiB: %v", err)
 		}
-		if got, err := Last(dir, Claude, session); err != nil || !strings.HasPrefix(got, "one\n") {
+		if got, err := Last(t.Context(), dir, Claude, session); err != nil || !strings.HasPrefix(got, "one\n") {
 			t.Errorf("%q, %v", got, err)
 		}
 	})
@@ -136,13 +138,57 @@ func TestOneMessageInManyLinesIsReadOnce(t *testing.T) {
 	dir, _ := hold(t, map[string]string{claudeFile: strings.Repeat(line, lines)})
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	got, err := Last(dir, Claude, session)
+	got, err := Last(t.Context(), dir, Claude, session)
 	runtime.ReadMemStats(&after)
 	if err != nil || strings.Count(got, "a") != lines {
 		t.Errorf("%d bytes, %v", len(got), err)
 	}
 	if used := after.TotalAlloc - before.TotalAlloc; used > 200<<20 { // 80 MB here; 480 MB when each line copied what came before
 		t.Errorf("%d bytes were allocated for a file of %d", used, lines*len(line))
+	}
+}
+
+// TestACallerThatIsGoneIsNotReadFor: reading stops at the next piece. The twin reads to the end.
+func TestACallerThatIsGoneIsNotReadFor(t *testing.T) {
+	const line = "{}\n"
+	dir, _ := hold(t, map[string]string{claudeFile: strings.Repeat(line, 1<<20/len(line)) + claudeText})
+	for name, row := range map[string]struct {
+		lines int // that are read before the caller goes
+		want  error
+	}{
+		"gone before it is looked for": {0, context.Canceled},
+		"gone in the middle":           {3, context.Canceled},
+		"twin: stays":                  {1 << 20, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ctx, leave := context.WithCancel(t.Context())
+			defer leave()
+			if row.lines == 0 {
+				leave()
+				if _, err := Last(ctx, dir, Claude, session); !errors.Is(err, row.want) {
+					t.Errorf("%v", err)
+				}
+				return
+			}
+			file, info, err := dir.Open(claudeFile)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer file.Close()
+			seen := 0
+			_, err = lastIn(ctx, file, info.Size(), func(line []byte) (string, string, bool) {
+				if seen++; seen == row.lines {
+					leave()
+				}
+				return claudeLine(line)
+			})
+			if !errors.Is(err, row.want) || (err == nil) != (row.want == nil) {
+				t.Errorf("%v, want %v", err, row.want)
+			}
+			if at, err := file.Seek(0, io.SeekCurrent); err != nil || row.want != nil && at > 64<<10 {
+				t.Errorf("%d bytes of %d were read, %v", at, info.Size(), err)
+			}
+		})
 	}
 }
 

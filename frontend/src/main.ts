@@ -14,4 +14,7 @@ function report(text: string): void {
 addEventListener("error", (event) => report(`${event.message} at ${event.filename}:${event.lineno}`));
 addEventListener("unhandledrejection", (event) => report(String((event.reason as Error | undefined)?.stack ?? event.reason)));
 
+// A terminal measures its cells once, when it is put up: with a font that comes later every cell would have the wrong size.
+// A font that does not come is no reason for no window.
+await document.fonts.load('13px "termic Mono"').catch(() => []);
 mount(App, { target: document.getElementById("app")! });

@@ -48,7 +48,7 @@ func (m Message) IsNotification() bool { return m.ID == nil }
 // Decode reads one request or notification. When it returns an error the message holds at most the id, which
 // the answer must then repeat, and which is nil where it could not be read.
 func Decode(raw []byte) (Message, *Error) {
-	members, err := Object(raw)
+	members, err := object(raw)
 	switch {
 	case errors.Is(err, errNotObject):
 		return Message{}, ErrInvalidRequest.With("a message is one JSON object; batches are not served")
@@ -56,27 +56,27 @@ func Decode(raw []byte) (Message, *Error) {
 		return Message{}, ErrParse.With("not valid JSON: " + err.Error())
 	}
 	var message Message
-	if id, ok := members["id"]; ok {
+	if id := members.Get("id"); id != nil {
 		if err := checkID(id); err != nil {
 			return Message{}, ErrInvalidRequest.With("id " + err.Error())
 		}
 		message.ID = ID(id)
 	}
 	failed := Message{ID: message.ID}
-	if version, ok := String(members["jsonrpc"]); !ok || version != "2.0" {
+	if version, ok := String(members.Get("jsonrpc")); !ok || version != "2.0" {
 		return failed, ErrInvalidRequest.With(`jsonrpc is not "2.0"`)
 	}
-	if members["result"] != nil || members["error"] != nil {
+	if members.Get("result") != nil || members.Get("error") != nil {
 		return failed, ErrInvalidRequest.With("a response is not expected here")
 	}
-	method, ok := String(members["method"])
+	method, ok := String(members.Get("method"))
 	if !ok || method == "" {
 		return failed, ErrInvalidRequest.With("method is not a name")
 	}
-	if params := members["params"]; params != nil && params[0] != '{' {
+	if params := members.Get("params"); params != nil && params[0] != '{' {
 		return failed, ErrInvalidRequest.With("params is not an object")
 	}
-	message.Method, message.Params = method, members["params"]
+	message.Method, message.Params = method, members.Get("params")
 	return message, nil
 }
 
@@ -100,9 +100,22 @@ func checkID(raw []byte) error {
 
 var errNotObject = errors.New("not an object")
 
-// Object returns the members of a JSON object by name; values alias raw. It refuses everything but exactly
-// one valid object: no member twice at any level, valid UTF-8, at most maxDepth levels, nothing after it.
+// Object returns the members of a JSON object by name, for callers that change them; values alias raw. It refuses everything
+// but exactly one valid object: no member twice at any level, valid UTF-8, at most maxDepth levels, nothing after it.
 func Object(raw []byte) (map[string]json.RawMessage, error) {
+	members, err := object(raw)
+	if err != nil {
+		return nil, err
+	}
+	byName := make(map[string]json.RawMessage, len(members))
+	for _, one := range members {
+		byName[string(one.name)] = one.value
+	}
+	return byName, nil
+}
+
+// object is Object, with the members in their order.
+func object(raw []byte) (Members, error) {
 	if err := checkDepth(raw); err != nil {
 		return nil, err
 	}
@@ -121,19 +134,22 @@ func Object(raw []byte) (map[string]json.RawMessage, error) {
 	if _, err := decoder.ReadToken(); err != nil {
 		return nil, plain(err)
 	}
-	members := map[string]json.RawMessage{}
+	members := make(Members, 0, usualMembers)
+	last := func(length int) []byte { // what was read last, where it stands in raw
+		stop := decoder.InputOffset()
+		return raw[stop-int64(length) : stop : stop]
+	}
 	for decoder.PeekKind() != '}' {
-		name, err := decoder.ReadToken()
+		name, err := decoder.ReadValue()
 		if err != nil {
 			return nil, plain(err)
 		}
-		key := name.String() // before the next read, which reuses the token
+		key := nameOf(last(len(name)))
 		value, err := decoder.ReadValue()
 		if err != nil {
 			return nil, plain(err)
 		}
-		stop := decoder.InputOffset()
-		members[key] = json.RawMessage(raw[stop-int64(len(value)) : stop : stop])
+		members = append(members, member{key, last(len(value))})
 	}
 	if _, err := decoder.ReadToken(); err != nil {
 		return nil, plain(err)

@@ -192,26 +192,30 @@ func checkAccepted(t *testing.T, raw []byte, message Message) {
 	}
 }
 
-// checkMembers compares what Members makes of an accepted value with what Object does, at every level.
+// checkMembers compares what MembersOf and Object make of an accepted value with what encoding/json does, at every level.
 func checkMembers(t *testing.T, accepted json.RawMessage) {
 	t.Helper()
-	got := Members(accepted)
+	got := MembersOf(accepted)
 	if len(accepted) == 0 || accepted[0] != '{' {
 		if got != nil {
 			t.Fatalf("members of %s: %v", accepted, got)
 		}
 		return
 	}
-	want, err := Object(accepted)
+	byName, err := Object(accepted)
 	if err != nil {
 		t.Fatalf("accepted, and now it is not: %v: %s", err, accepted)
 	}
-	if len(got) != len(want) {
-		t.Fatalf("%d members of %s, want %d", len(got), accepted, len(want))
+	var want map[string]json.RawMessage
+	if err := json.Unmarshal(accepted, &want); err != nil {
+		t.Fatal(err)
+	}
+	if len(got) != len(want) || len(byName) != len(want) {
+		t.Fatalf("%d and %d members of %s, want %d", len(got), len(byName), accepted, len(want))
 	}
 	for name, value := range want {
-		if !bytes.Equal(got[name], value) {
-			t.Fatalf("member %q of %s is %s, want %s", name, accepted, got[name], value)
+		if !bytes.Equal(got.Get(name), value) || !bytes.Equal(byName[name], value) {
+			t.Fatalf("member %q of %s is %s and %s, want %s", name, accepted, got.Get(name), byName[name], value)
 		}
 		checkMembers(t, value)
 	}
@@ -225,7 +229,7 @@ func TestMembersAreThoseOfTheObject(t *testing.T) {
 		accepted := json.RawMessage(strings.TrimSpace(text))
 		checkMembers(t, accepted)
 	}
-	if Members(nil) != nil {
+	if MembersOf(nil) != nil {
 		t.Error("nothing has members")
 	}
 }

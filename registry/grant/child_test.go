@@ -63,6 +63,8 @@ func TestEachAxisOfAChildMayBeNarrowerAndNeverWider(t *testing.T) {
 		"a directory in what it writes": {wish: registry.Wish{Write: []string{"/data/shared/x"}}},
 		"another to write":              {wish: registry.Wish{Write: []string{"/data"}}, code: refusal.ExceedsGrant, says: "/data"},
 		"to write what it reads":        {wish: registry.Wish{Write: []string{"/opt/sdk"}}, code: refusal.ExceedsGrant, says: "/opt/sdk"},
+		"to read what it writes":        {wish: registry.Wish{Read: []string{"/data/shared/x"}}},
+		"to read above what it writes":  {wish: registry.Wish{Read: []string{"/data"}}, code: refusal.ExceedsGrant, says: "/data"},
 		"no path at all":                {wish: registry.Wish{Read: []string{}, Write: []string{}}},
 		"the same mode":                 {wish: registry.Wish{Cage: "enforce"}},
 		"enforce-fs":                    {wish: registry.Wish{Cage: "enforce-fs"}, code: refusal.ExceedsGrant, says: "mode"},

@@ -158,7 +158,7 @@ func (f finder) pick(selector string, which registry.Which) (*Task, *refusal.Ref
 	case registry.LiveTasks:
 		return f.oneOf(selector, live, archived, refusal.New(refusal.NotFound, "that task is archived", "restore it first"))
 	case registry.ArchivedTasks:
-		return f.oneOf(selector, archived, live, refusal.New(refusal.NotFound, "that task is not archived", ""))
+		return f.oneOf(selector, archived, live, refusal.New(refusal.NotFound, "that task is not archived", "only an archived task can be restored or purged: archive it first"))
 	}
 	named := func(t *Task) bool { return f.exactly(selector, t) }
 	task, no := f.own(selector, live)
@@ -169,11 +169,17 @@ func (f finder) pick(selector string, which registry.Which) (*Task, *refusal.Ref
 }
 
 // oneOf finds a task among some, and never one whose name merely begins so while another task has the very name: a command
-// that is repeated after its task was archived would hit a second one.
+// that is repeated after its task was archived would hit a second one. Who sees everything is told that
+// it is one of the others that is meant; for a scoped caller, who could do nothing about it, there is no such task.
 func (f finder) oneOf(selector string, tasks, others []*Task, other *refusal.Refusal) (*Task, *refusal.Refusal) {
 	task, no := f.own(selector, tasks)
 	if no == nil && !f.exactly(selector, task) && slices.ContainsFunc(others, func(t *Task) bool { return f.exactly(selector, t) }) {
 		return nil, other
+	}
+	if no != nil && no.Code == refusal.NotFound && f.everything {
+		if _, missing := f.own(selector, others); missing == nil || missing.Code == refusal.Ambiguous {
+			return nil, other
+		}
 	}
 	return task, no
 }

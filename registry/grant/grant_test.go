@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
+	"slices"
 	"strings"
 	"testing"
 
@@ -241,11 +242,31 @@ func TestTheGuardRefuses(t *testing.T) {
 func TestWhatDoesNotExistAndWhatIsHiddenLookTheSame(t *testing.T) {
 	guard := NewGuard(NewBook(), testWorld{})
 	var texts []string
-	for _, selector := range []string{"none", "old", "a-much-longer-name-that-does-not-exist"} {
+	for _, selector := range []string{"none", "sold", "a-much-longer-name-that-does-not-exist"} {
 		got := guard.Check(context.Background(), registry.Person(registry.CLI), verbs.TaskLog.Verb(), registry.Target{Task: selector})
 		texts = append(texts, got.Refusal.Error())
 	}
 	if texts[0] != texts[1] || texts[1] != texts[2] {
+		t.Errorf("answers differ: %q", texts)
+	}
+}
+
+// TestOnlyWhoSeesEverythingIsToldThatATaskIsArchived: to a scoped caller its own archived worker, another's, and none are one.
+func TestOnlyWhoSeesEverythingIsToldThatATaskIsArchived(t *testing.T) {
+	w, book := newFakeWorld(), NewBook()
+	guard := NewGuard(book, w)
+	log := verbs.TaskLog.Verb()
+	if got := check(guard, registry.Person(registry.CLI), log, registry.Target{Task: "old"}); got.Allow || got.Refusal.Reason != "that task is archived" {
+		t.Errorf("the person: %+v", got)
+	}
+	var texts []string
+	for _, who := range []ident.Task{"t-b1", "t-a1"} { // its maker, and a stranger
+		caller := scopedCaller(t, w, book, who)
+		for _, selector := range []string{"old", "t-old", "none"} {
+			texts = append(texts, check(guard, caller, log, registry.Target{Task: selector}).Refusal.Error())
+		}
+	}
+	if slices.Sort(texts); texts[0] != texts[len(texts)-1] {
 		t.Errorf("answers differ: %q", texts)
 	}
 }

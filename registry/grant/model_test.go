@@ -92,10 +92,9 @@ func words(set uint8, format string) []string {
 }
 
 const (
-	hostFormat  = "host%d.example.com:443"
-	readFormat  = "/read/%d"
-	writeFormat = "/write/%d"
-	envFormat   = "NAME_%d"
+	hostFormat = "host%d.example.com:443"
+	pathFormat = "/data/%d" // to read and to write: which are the same places
+	envFormat  = "NAME_%d"
 )
 
 func must[T any](v T, err error) T {
@@ -115,8 +114,8 @@ func declared(c model.Cage) capability.Declared {
 		return d
 	}
 	d := capability.Declared{Mode: capability.Mode(c.Mode), Set: capability.Set{
-		Network: must(capability.HostsOf(words(c.Net, hostFormat)...)), Read: must(capability.PathsOf(words(c.Read, readFormat)...)),
-		Write: must(capability.PathsOf(words(c.Write, writeFormat)...)), Env: must(capability.NamesOf(words(c.Env, envFormat)...)),
+		Network: must(capability.HostsOf(words(c.Net, hostFormat)...)), Read: must(capability.PathsOf(words(c.Read, pathFormat)...)),
+		Write: must(capability.PathsOf(words(c.Write, pathFormat)...)), Env: must(capability.NamesOf(words(c.Env, envFormat)...)),
 		Checkout: capability.Checkout(c.Live), Bypass: capability.Bypass(c.Mode >= model.EnforceFS),
 	}}
 	switch c.Control {
@@ -375,7 +374,7 @@ func wishTarget(w model.Wish) registry.Target {
 		asked  *uint8
 		into   *[]string
 		format string
-	}{{w.Net, &child.Hosts, hostFormat}, {w.Read, &child.Read, readFormat}, {w.Write, &child.Write, writeFormat}, {w.Env, &child.Env, envFormat}} {
+	}{{w.Net, &child.Hosts, hostFormat}, {w.Read, &child.Read, pathFormat}, {w.Write, &child.Write, pathFormat}, {w.Env, &child.Env, envFormat}} {
 		if axis.asked != nil {
 			*axis.into = words(*axis.asked, axis.format)
 		}

@@ -37,22 +37,30 @@ func TestNamesMeanThePersonsTasks(t *testing.T) {
 		which    registry.Which
 		want     string
 		code     refusal.Code
+		says     string // the reason of the refusal
 	}{
-		{"job", registry.LiveTasks, "", refusal.NotFound},
-		{"job", registry.AllTasks, "t-job", ""},
-		{"job", registry.ArchivedTasks, "t-job", ""},
-		{"job-", registry.LiveTasks, "t-job2", ""}, // the twin: a prefix that is nobody's name
-		{"gone", registry.ArchivedTasks, "", refusal.NotFound},
-		{"gone", registry.AllTasks, "t-live", ""},
-		{"fix", registry.LiveTasks, "t-fix", ""},
-		{"boss", registry.LiveTasks, "t-boss", ""},
-		{"hand", registry.LiveTasks, "t-hand", ""},
-		{"shop/t-boss/fix", registry.LiveTasks, "t-child", ""},
-		{"t-child", registry.LiveTasks, "t-child", ""},
+		{"job", registry.LiveTasks, "", refusal.NotFound, "that task is archived"},
+		{"gone-", registry.LiveTasks, "", refusal.NotFound, "that task is archived"},
+		{"fix-login", registry.ArchivedTasks, "", refusal.NotFound, "that task is not archived"},
+		{"nothing", registry.LiveTasks, "", refusal.NotFound, "no such task"},
+		{"nothing", registry.ArchivedTasks, "", refusal.NotFound, "no such task"},
+		{"job", registry.AllTasks, "t-job", "", ""},
+		{"job", registry.ArchivedTasks, "t-job", "", ""},
+		{"job-", registry.LiveTasks, "t-job2", "", ""}, // the twin: a prefix that is nobody's name
+		{"gone", registry.ArchivedTasks, "", refusal.NotFound, "that task is not archived"},
+		{"gone", registry.AllTasks, "t-live", "", ""},
+		{"fix", registry.LiveTasks, "t-fix", "", ""},
+		{"boss", registry.LiveTasks, "t-boss", "", ""},
+		{"hand", registry.LiveTasks, "t-hand", "", ""},
+		{"shop/t-boss/fix", registry.LiveTasks, "t-child", "", ""},
+		{"t-child", registry.LiveTasks, "t-child", "", ""},
 	} {
 		d := guard.Check(t.Context(), registry.Person(registry.CLI), verb, registry.Target{Task: c.selector, Tasks: c.which})
 		if string(d.Subject.Task) != c.want || d.Allow != (c.code == "") || !d.Allow && d.Refusal.Code != c.code {
 			t.Errorf("%s among %v: %+v %v, want %s%s", c.selector, c.which, d.Subject, d.Refusal, c.want, c.code)
+		}
+		if !d.Allow && d.Refusal.Reason != c.says {
+			t.Errorf("%s among %v: %q, want %q", c.selector, c.which, d.Refusal.Reason, c.says)
 		}
 	}
 }

@@ -41,10 +41,8 @@ func checkNames(form *Form) error {
 	for _, flag := range CommonFlags() {
 		taken["--"+flag.Name] = true
 	}
-	if form.Verb.CLI.Then != "" {
-		for _, flag := range WaitFlags() {
-			taken["--"+flag.Name] = true
-		}
+	for _, flag := range form.OwnFlags() {
+		taken["--"+flag.Name] = true
 	}
 	stdin := 0
 	for _, a := range form.Arguments {
@@ -141,7 +139,7 @@ func checkThen(form *Form) error {
 func checkResult(form *Form) error {
 	raw := 0
 	for _, m := range form.Result {
-		if m.Raw {
+		if m.Raw || m.Said {
 			raw++
 		}
 	}

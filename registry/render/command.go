@@ -88,6 +88,21 @@ func WaitFlags() []Flag {
 	}
 }
 
+// RawFlag prints an agent's words as they are. Where the verb has an argument of its name, that is the flag.
+const RawFlag = "raw"
+
+// OwnFlags returns the flags of the form's command that come from none of its arguments.
+func (f *Form) OwnFlags() []Flag {
+	var flags []Flag
+	if f.Verb.CLI.Then != "" {
+		flags = WaitFlags()
+	}
+	if slices.ContainsFunc(f.Result, func(m Member) bool { return m.Said }) && f.Argument(RawFlag) == nil {
+		flags = append(flags, Flag{Name: RawFlag, Doc: "print it as it is, whatever it does to a terminal"})
+	}
+	return flags
+}
+
 // Exit is an exit status of the command line.
 type Exit struct {
 	Status int    `json:"status"`

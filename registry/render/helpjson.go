@@ -103,9 +103,7 @@ func newHelpVerb(form *Form) helpVerb {
 	if v.CLI.Path != "" {
 		help.Command, help.Usage, help.Example = v.CLI.Path, "termic "+form.Usage(), "termic "+v.CLI.Example
 	}
-	if form.Then != nil {
-		help.Flags = WaitFlags()
-	}
+	help.Flags = form.OwnFlags()
 	for _, a := range form.Arguments {
 		help.Arguments = append(help.Arguments, helpArgument{
 			Name: a.Name, Kind: a.Kind, Doc: a.Doc, Required: a.Required, Values: a.Enum, Max: a.Max,

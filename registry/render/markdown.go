@@ -97,7 +97,7 @@ func traits(v *registry.Verb) string {
 }
 
 func writeArguments(b *strings.Builder, form *Form) {
-	if len(form.Arguments) == 0 && form.Then == nil {
+	if len(form.Arguments) == 0 && len(form.OwnFlags()) == 0 {
 		return
 	}
 	rows := [][]string{{"argument", "kind", "command line", "what it is"}}
@@ -108,10 +108,8 @@ func writeArguments(b *strings.Builder, form *Form) {
 		}
 		rows = append(rows, []string{name, kindText(a.Kind, a.Enum), offerText(a), form.docOf(a)})
 	}
-	if form.Then != nil {
-		for _, flag := range WaitFlags() {
-			rows = append(rows, []string{"", "", "`" + strings.TrimSpace("--"+flag.Name+" "+flag.Value) + "`", flag.Doc})
-		}
+	for _, flag := range form.OwnFlags() {
+		rows = append(rows, []string{"", "", "`" + strings.TrimSpace("--"+flag.Name+" "+flag.Value) + "`", flag.Doc})
 	}
 	writeTable(b, rows)
 }

@@ -60,6 +60,8 @@ type Member struct {
 	Column bool
 	// Raw: printed as it is, and nothing else with it.
 	Raw bool
+	// Said: what an agent or its programs wrote: printed alone, harmless for a terminal wherever it goes, as it is with --raw.
+	Said bool
 	// Text: several lines, shown as they are below everything else.
 	Text bool
 	// Hidden: only in --json.

@@ -39,7 +39,7 @@ type TaskApplyOut struct {
 	Branch    string       `json:"branch,omitempty" jsonschema:"the new branch"`
 	LeftOut   []string     `json:"left_out,omitempty" jsonschema:"nested repositories, sockets and the like, which do not land"`
 	Obeyed    []ObeyedFile `json:"obeyed" jsonschema:"changed files that programs obey although nobody tells them to; listed for work from a cage"`
-	Confirm   string       `json:"confirm,omitempty" jsonschema:"the word that confirms them" cli:"hide"`
+	Confirm   string       `json:"confirm,omitempty" jsonschema:"the word that confirms them, for the argument confirm"`
 }
 
 var TaskApply = registry.Define[TaskApplyIn, TaskApplyOut](registry.Verb{

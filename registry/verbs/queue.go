@@ -63,7 +63,7 @@ type QueueEditIn struct {
 	Tab   string `json:"tab,omitempty" jsonschema:"tab: name or id; default: the task's first agent tab, or its first tab"`
 	Text  string `json:"text,omitempty" max:"1048576" jsonschema:"new text; it is then sent by who changed it" cli:"stdin"`
 	Place *int   `json:"place,omitempty" min:"0" max:"63" jsonschema:"new place in the queue, 0 the next"`
-	Times int    `json:"times,omitempty" min:"0" max:"100" jsonschema:"how often it is to be delivered from now on"`
+	Times int    `json:"times,omitempty" min:"1" max:"100" jsonschema:"how often it is to be delivered from now on"`
 }
 
 // Target implements registry.Targeted.
@@ -138,6 +138,7 @@ type Broadcast struct {
 
 // TaskBroadcastOut is the result of task_broadcast.
 type TaskBroadcastOut struct {
+	Outcome string      `json:"outcome" enum:"all,some,none" jsonschema:"whether it was sent to all targets, to some, or refused at each"`
 	Sent    int         `json:"sent" jsonschema:"targets that were not refused"`
 	Results []Broadcast `json:"results" jsonschema:"what became of the text at each target, in the order given"`
 }
@@ -153,5 +154,5 @@ var TaskBroadcast = registry.Define[TaskBroadcastIn, TaskBroadcastOut](registry.
 	Reach:     registry.ReachSelf,
 	OpenWorld: true,
 	Refusals:  []refusal.Code{refusal.BadInput, refusal.NotFound},
-	CLI:       registry.Command{Path: "broadcast", Example: `broadcast --to fix-login,fix-logout "run the tests again"`},
+	CLI:       registry.Command{Path: "broadcast", Example: `broadcast --to fix-login,fix-logout "run the tests again"`, Exits: map[string]int{"some": 9, "none": 9}},
 })

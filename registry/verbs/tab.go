@@ -25,7 +25,7 @@ type TaskSendIn struct {
 	Text     string `json:"text,omitempty" max:"1048576" jsonschema:"text to hand to the agent as one prompt; control characters but tab and newline are dropped" cli:"arg,rest,stdin"`
 	Tab      string `json:"tab,omitempty" jsonschema:"tab: name or id; default: the task's first agent tab, or its first tab"`
 	PromptID string `json:"promptId,omitempty" max:"64" jsonschema:"saved prompt to send, above the text if there is one (see prompts)"`
-	Repeat   int    `json:"repeat,omitempty" min:"0" max:"100" jsonschema:"how often to send it, each time once the agent has settled; default once"`
+	Repeat   int    `json:"repeat,omitempty" min:"1" max:"100" jsonschema:"how often to send it, each time once the agent has settled; default once"`
 	Key      string `json:"key,omitempty" max:"128" jsonschema:"repeating the call with the same key and arguments within ten minutes returns the first outcome"`
 }
 
@@ -136,7 +136,7 @@ func (in TaskResultIn) Target() registry.Target {
 type TaskResultOut struct {
 	Tab       string `json:"tab" jsonschema:"id of the tab" cli:"hide"`
 	Session   string `json:"session" jsonschema:"the agent's own id of its session" cli:"hide"`
-	Text      string `json:"text" jsonschema:"the agent's last message, as it wrote it" cli:"raw"`
+	Text      string `json:"text" jsonschema:"the agent's last message, as it wrote it" cli:"said"`
 	Truncated bool   `json:"truncated" jsonschema:"the message goes on" cli:"hide"`
 }
 
@@ -168,7 +168,7 @@ func (in TaskLogIn) Target() registry.Target {
 // TaskLogOut is the result of task_log.
 type TaskLogOut struct {
 	Tab       string `json:"tab" jsonschema:"id of the tab" cli:"hide"`
-	Text      string `json:"text" jsonschema:"the terminal's last lines as text, without colours" cli:"raw"`
+	Text      string `json:"text" jsonschema:"the terminal's last lines as text, without colours" cli:"said"`
 	Truncated bool   `json:"truncated" jsonschema:"there are earlier lines" cli:"hide"`
 }
 

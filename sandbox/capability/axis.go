@@ -47,7 +47,7 @@ func (a Axis) clause() string {
 type axis struct {
 	name     Axis
 	gains    func(s, limit Set) []string // what s has there and limit lacks
-	meet     func(into *Set, other Set)
+	meet     func(into *Set, a, b Set)
 	widen    func(*Set) // to everything
 	enforced func(Support) bool
 	words    func(Set) string
@@ -64,8 +64,8 @@ type ordered[T any] interface {
 var axes = []axis{
 	on(AxisWrite, func(s *Set) *Paths { return &s.Write }, AllPaths(), func(s Support) bool { return s.Write },
 		listWords[path]("Writes no files beyond its own checkout.", "Also writes ", "Writes every file.")),
-	on(AxisRead, func(s *Set) *Paths { return &s.Read }, AllPaths(), func(s Support) bool { return s.Read },
-		listWords[path]("Reads no files beyond what every cage has.", "Also reads ", "Reads every file.")),
+	reads(on(AxisRead, func(s *Set) *Paths { return &s.Read }, AllPaths(), func(s Support) bool { return s.Read },
+		listWords[path]("Reads no files beyond what every cage has.", "Also reads ", "Reads every file."))),
 	on(AxisNetwork, func(s *Set) *Hosts { return &s.Network }, AllHosts(), func(s Support) bool { return s.Network },
 		listWords[host]("Reaches no host.", "Reaches ", "Reaches every host.")),
 	on(AxisCheckout, func(s *Set) *Checkout { return &s.Checkout }, LiveCheckout, func(s Support) bool { return s.Checkout },
@@ -83,11 +83,28 @@ func on[T ordered[T]](name Axis, field func(*Set) *T, all T, enforced func(Suppo
 	return axis{
 		name:     name,
 		gains:    func(s, limit Set) []string { return (*field(&s)).gains(*field(&limit)) },
-		meet:     func(into *Set, other Set) { *field(into) = (*field(into)).meet(*field(&other)) },
+		meet:     func(into *Set, a, b Set) { *field(into) = (*field(&a)).meet(*field(&b)) },
 		widen:    func(s *Set) { *field(s) = all },
 		enforced: enforced,
 		words:    func(s Set) string { return words(*field(&s)) },
 	}
+}
+
+// reads makes the axis of Read take in what may be written: every cage gives whoever writes a path its content too.
+func reads(alone axis) axis {
+	readable := func(s Set) Paths { return s.Read.join(s.Write) }
+	alone.gains = func(s, limit Set) []string { return s.Read.gains(readable(limit)) }
+	alone.meet = func(into *Set, a, b Set) {
+		into.Read = readable(a).meet(readable(b)).without(a.Write.meet(b.Write))
+	}
+	only := alone.words
+	alone.words = func(s Set) string {
+		if len(s.Read.items) == 0 && !s.Read.all && len(s.Write.items) > 0 {
+			return "Reads no files beyond what it writes and what every cage has."
+		}
+		return only(s)
+	}
+	return alone
 }
 
 // listWords says a list in one sentence: nothing of it, its entries, or everything.

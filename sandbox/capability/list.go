@@ -151,6 +151,28 @@ func (l List[K]) meet(other List[K]) List[K] {
 	return antichain[K](both)
 }
 
+// join returns the list of what l or other covers.
+func (l List[K]) join(other List[K]) List[K] {
+	if l.all || other.all {
+		return List[K]{all: true}
+	}
+	return antichain[K](slices.Concat(l.items, other.items))
+}
+
+// without returns the list without the entries that other covers.
+func (l List[K]) without(other List[K]) List[K] {
+	if l.all && !other.all {
+		return l
+	}
+	var rest []string
+	for _, item := range l.items {
+		if !other.holds(item) {
+			rest = append(rest, item)
+		}
+	}
+	return List[K]{items: rest}
+}
+
 // MarshalJSON writes "all" or an array of the entries.
 func (l List[K]) MarshalJSON() ([]byte, error) {
 	if l.all {

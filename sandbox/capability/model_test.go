@@ -129,7 +129,11 @@ func (w written) points() map[string]bool {
 		}
 	}
 	fill("write", w.Write, worldPaths, pathCovers)
-	fill("read", w.Read, worldPaths, pathCovers)
+	readable := slices.Concat(w.Read, w.Write) // every cage lets a path be read that may be written
+	if slices.Contains(readable, "all") {
+		readable = []string{"all"}
+	}
+	fill("read", readable, worldPaths, pathCovers)
 	fill("network", w.Network, worldHosts, hostCovers)
 	same := func(entry string) func(string) bool { return func(point string) bool { return entry == point } }
 	fill("env", w.Env, []string{"A", "B", "C"}, same)

@@ -2,7 +2,8 @@
 //
 // A Set has one field per axis. Sets form a lattice: Within is its order, Meet its greatest lower bound,
 // the zero Set its bottom (nothing beyond what every cage has), Unbounded its top. Every value of an axis
-// type is in normal form from the moment it exists, so two Sets that allow the same are equal.
+// type is in normal form from the moment it exists; two Sets that allow the same differ at most in readable
+// paths that are writable too, and Equal does not see that.
 //
 // Stored sets are never compared with each other to decide what a task may do to another one: compare
 // what Effective returns. The zero Set denies as a limit, but as a target it is within everybody's reach;
@@ -23,8 +24,8 @@ import (
 // directories). The zero Set reaches nothing. The JSON form is an object with the keys below; a list is
 // an array of strings or the word "all", and an axis that is left out is nothing.
 //
-// The axes are compared one by one. A path in Write may be readable too, because a mount makes it so;
-// comparing each axis alone is never wider than that.
+// The axes are compared one by one, but that what may be written may be read: every cage gives both, so a
+// limit of Write covers reading.
 type Set struct {
 	Write    Paths    `json:"write"`    // writable paths besides the task's own checkout
 	Read     Paths    `json:"read"`     // readable paths, and files copied in
@@ -64,10 +65,11 @@ func (s Set) Equal(other Set) bool {
 
 // Meet returns the widest set that is within both a and b.
 func Meet(a, b Set) Set {
+	var both Set
 	for _, axis := range axes {
-		axis.meet(&a, b)
+		axis.meet(&both, a, b)
 	}
-	return a
+	return both
 }
 
 // Words describes the set to a person: one short sentence per axis, nothing left out.

@@ -204,6 +204,9 @@ func (s *starter) complete(report *stage.Report) error {
 			return fmt.Errorf("the cage did not prove %q", need)
 		}
 	}
+	if report.Processes != 0 && report.Processes != s.plan.Processes {
+		return fmt.Errorf("the cage is limited to %d processes, not %d", report.Processes, s.plan.Processes)
+	}
 	if report.Absent != len(s.plan.Attest.Absent) {
 		return fmt.Errorf("the cage tried %d of %d paths that must not open", report.Absent, len(s.plan.Attest.Absent))
 	}

@@ -14,7 +14,7 @@ import (
 )
 
 // Version is that of the Plan's form. The stage refuses any other: it would overlook what it does not know.
-const Version = 2
+const Version = 3
 
 // Plan is a cage on Linux.
 type Plan struct {
@@ -24,8 +24,10 @@ type Plan struct {
 	// Ports of 127.0.0.1 in the cage on which the stage opens sockets and hands them out, in this order.
 	Ports []uint16 `json:"ports"`
 	// Watch is whether connect(2) is told of to the app, which lets it go on: the cage is neither wider nor narrower by it.
-	Watch  bool   `json:"watch,omitempty"`
-	Attest Attest `json:"attest"`
+	Watch bool `json:"watch,omitempty"`
+	// Processes is how many processes and threads the cage may have at once; 0: any number.
+	Processes int    `json:"processes,omitempty"`
+	Attest    Attest `json:"attest"`
 }
 
 // Mount is one path of the cage's root, which is empty at first.
@@ -134,6 +136,9 @@ func mount(rule profile.Rule) (Mount, error) {
 	return Mount{}, fmt.Errorf("%q has the unknown access %d", rule.Path, rule.Access)
 }
 
+// MinProcesses is the lowest limit of a cage's processes: the stage itself has some threads, and a build some dozens.
+const MinProcesses = 256
+
 // own are the paths that the stage makes itself.
 var own = []string{"/proc", "/dev"}
 
@@ -152,6 +157,9 @@ func (p Plan) Check() error {
 	}
 	if !p.Attest.Network && len(p.Ports) > 0 {
 		return bad("mode %s has no ports of its own", p.Mode)
+	}
+	if p.Processes != 0 && p.Processes < MinProcesses {
+		return bad("%d processes are too few", p.Processes)
 	}
 	if len(p.Attest.Unwritable) == 0 {
 		return bad("it does not prove that the root is read-only")

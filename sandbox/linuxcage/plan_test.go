@@ -78,6 +78,8 @@ func TestPlansThatCannotBe(t *testing.T) {
 		want   string
 	}{
 		{"nothing changed", func(*linuxcage.Plan) {}, ""},
+		{"a cage in which nothing could run", func(p *linuxcage.Plan) { p.Processes = linuxcage.MinProcesses - 1 }, "too few"},
+		{"less than no process", func(p *linuxcage.Plan) { p.Processes = -1 }, "too few"},
 		{"another version", func(p *linuxcage.Plan) { p.Version++ }, "version"},
 		{"no mode", func(p *linuxcage.Plan) { p.Mode = 0 }, "no cage"},
 		{"monitor", func(p *linuxcage.Plan) { p.Mode = capability.Monitor }, "no cage"},

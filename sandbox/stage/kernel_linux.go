@@ -13,7 +13,7 @@ var procMasked = []string{"kcore", "kmsg", "keys", "key-users", "timer_list", "s
 	"kpagecgroup", "slabinfo", "vmallocinfo", "iomem", "ioports"}
 
 // proc mounts a /proc that shows the cage's processes only.
-func (r *root) proc() error {
+func (r *root) proc(processes int) error {
 	// The parts are opened through the handle: on the path, /proc would still be the mount point below.
 	proc, err := newFS("proc", unix.MOUNT_ATTR_NOSUID|unix.MOUNT_ATTR_NODEV|unix.MOUNT_ATTR_NOEXEC)
 	if err != nil {
@@ -28,6 +28,11 @@ func (r *root) proc() error {
 		return err
 	}
 	defer unix.Close(proc)
+	if processes > 0 { // while what is below it can be written
+		if r.bounded, err = limitPIDs(proc, processes); err != nil {
+			return err
+		}
+	}
 	names, err := r.machineParts(proc)
 	if err != nil {
 		return fmt.Errorf("list /proc: %w", err)

@@ -123,6 +123,8 @@ type Report struct {
 	Landlock int      `json:"landlock"` // ABI that restricts the cage; 0: none
 	Absent   int      `json:"absent"`   // paths that were tried
 	Caches   []Cache  `json:"caches,omitempty"`
+	// Processes is the plan's limit where this kernel holds it; 0: there is none.
+	Processes int `json:"processes,omitempty"`
 }
 
 // Proofs.

@@ -28,6 +28,7 @@ type root struct {
 	mask     int             // a file without content and permissions
 	caches   []Cache
 	locks    []int                 // of overlays: held as long as the cage lives
+	bounded  bool                  // the kernel bounds the processes and threads of the PID namespace
 	absent   map[string][]identity // what the host has at the paths where the cage has something else
 }
 
@@ -55,7 +56,7 @@ func buildRoot(plan linuxcage.Plan) (*root, error) {
 	}{
 		{StepRoot, r.makeMask},
 		{StepRoot, func() error { return r.mounts(plan.Mounts) }},
-		{StepProc, r.proc},
+		{StepProc, func() error { return r.proc(plan.Processes) }},
 		{StepDev, r.dev},
 		{StepAttest, func() error { return r.remember(plan.Attest.Replaced) }},
 		{StepPivot, r.enter},

@@ -102,6 +102,15 @@ func build(start *Start) error {
 		return step(StepAttest, err)
 	}
 	report.Caches = r.caches
+	if plan.Processes > 0 {
+		counted, err := limitProcesses(plan.Processes)
+		if err != nil {
+			return step(StepPrivilege, err)
+		}
+		if counted || r.bounded {
+			report.Processes = plan.Processes
+		}
+	}
 	before.close()
 	if plan.Watch { // of this thread and what is started from it; after the proofs, which connect
 		listener, err := watch.Install("connect")

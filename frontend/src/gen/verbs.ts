@@ -405,6 +405,8 @@ export interface Broadcast {
 }
 
 export interface TaskBroadcastOut {
+  /** whether it was sent to all targets, to some, or refused at each */
+  outcome: "all" | "some" | "none";
   /** targets that were not refused */
   sent: number;
   /** what became of the text at each target, in the order given */
@@ -606,7 +608,7 @@ export interface TaskApplyOut {
   left_out?: string[];
   /** changed files that programs obey although nobody tells them to; listed for work from a cage */
   obeyed: ObeyedFile[];
-  /** the word that confirms them */
+  /** the word that confirms them, for the argument confirm */
   confirm?: string;
 }
 

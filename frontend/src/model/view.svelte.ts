@@ -1,6 +1,7 @@
 // What the window shows of what there is: the current task, where its tabs stand, what is open. It outlives a reload
 // of the page, and nothing outside the page depends on it.
 import { SvelteMap } from "svelte/reactivity";
+import type { CageDraftOut, Task } from "../gen/verbs";
 import * as layouts from "./layout";
 import { store } from "./store.svelte";
 
@@ -10,7 +11,12 @@ export type Dialog =
   | { kind: "archive"; task: string }
   | { kind: "restore" }
   | { kind: "rename"; task: string }
-  | { kind: "cage"; task: string }
+  | { kind: "cage"; task: string; draft?: CageDraftOut }
+  | { kind: "queue"; task: string; tab: string }
+  | { kind: "send"; task: string; tab: string }
+  | { kind: "disk"; task: string }
+  | { kind: "purge"; task: Task }
+  | { kind: "project"; project: string }
   | { kind: "outside"; task: string }
   | { kind: "apply"; task: string; undo: boolean }
   | { kind: "client"; client: string; act: "add" | "remove" | "show" }
@@ -39,11 +45,15 @@ function keep(key: string, value: string | null): void {
   }
 }
 
+/** Width of the window in CSS pixels from which the panel stands beside the terminal. */
+const panelFits = 1200;
+
 class View {
   current = $state<string | undefined>(kept("task") ?? undefined);
   dialog = $state.raw<Dialog>();
   settings = $state<SettingsPage>();
-  panel = $state(kept("panel") !== "closed");
+  /** Where it would lie over the terminal, the panel is closed until it is asked for. */
+  panel = $state(kept("panel") !== "closed" && window.innerWidth >= panelFits);
   panelTab = $state<PanelTab>(kept("panel-tab") === "control" ? "control" : "changes");
   folded = $state(kept("sidebar") === "folded");
   /** Width of the window in CSS pixels, which zoom makes smaller. */
@@ -66,7 +76,7 @@ class View {
 
   /** The panel lies over the terminal where it would squeeze it. */
   get panelFloats(): boolean {
-    return this.width < 1200;
+    return this.width < panelFits;
   }
 
   get task() {

@@ -1,5 +1,5 @@
 // States, times and cages in words. Pure.
-import type { Called, HeldCall, Tab, Task } from "../gen/verbs";
+import type { Called, HeldCall, PastText, QueueListOut, Tab, Task } from "../gen/verbs";
 
 export type Look = "permission" | "held" | "working" | "starting" | "done" | "seen" | "idle" | "exited" | "failed" | "refused" | "unknown";
 
@@ -160,6 +160,28 @@ export function suggestName(prompt: string, taken: ReadonlySet<string>): string 
   if (!taken.has(base)) return base;
   for (let n = 2; ; n++) if (!taken.has(`${base}-${n}`)) return `${base}-${n}`;
 }
+
+/** Why a text that waits is not typed now. */
+export const holds: Record<NonNullable<QueueListOut["hold"]>, string> = {
+  starting: "The agent is starting.",
+  working: "The agent works. The next one is typed once it has settled.",
+  question: "The agent asks something. Answer it in its terminal.",
+  unknown: "What the agent does is not understood; nothing is typed until it is.",
+  typing: "You are typing. The next one is typed once you have stopped.",
+  draft: "A draft stands in its box. The next one is typed once the box is empty.",
+  box: "Its box is not on its screen.",
+  behind: "Other texts come first.",
+  exited: "The agent has ended. They wait for the tab that takes its place.",
+};
+
+/** What became of a text. */
+export const fates: Record<PastText["fate"], string> = {
+  submitted: "taken",
+  unconfirmed: "typed, not seen to be taken",
+  failed: "not typed",
+  dropped: "dropped: its sender may no longer send it",
+  cancelled: "taken out",
+};
 
 /** What a call that waits would do, as a question. The names in it are not ours: show it isolated. */
 export function question(call: HeldCall): string {

@@ -92,6 +92,16 @@ function onTask(run: (task: string) => void | Promise<void>): () => void | Promi
   return () => (view.task ? run(view.task.id) : view.say("No task is open."));
 }
 
+/** Runs on the tab in view where that is an agent's, else on the task's first. */
+function onAgent(run: (task: string, tab: string) => void): () => void | Promise<void> {
+  return onTask((id) => {
+    const task = store.task(id)!;
+    const tab = task.tabs.find((t) => t.id === view.activeItem && t.agent !== "shell") ?? mainTab(task);
+    if (tab) run(id, tab.id);
+    else view.say("No tab is open in this task.");
+  });
+}
+
 function moveTab(by: number): () => void | Promise<void> {
   return onTask((task) => {
     const item = layouts.beside(view.layout(task), by);
@@ -198,6 +208,10 @@ export const actions: readonly Action[] = [
   { id: "rename", title: "Rename task…", icon: "pencil", keys: "", needsTask: true, run: onTask((task) => void (view.dialog = { kind: "rename", task })) },
   { id: "archive", title: "Archive task…", icon: "archive", keys: "", needsTask: true, run: onTask((task) => void (view.dialog = { kind: "archive", task })) },
   { id: "restore", title: "Restore an archived task…", icon: "refresh", keys: "", run: () => void (view.dialog = { kind: "restore" }) },
+  { id: "send", title: "Send a prompt…", icon: "comment", keys: "Ctrl+Shift+Enter", needsTask: true, run: onAgent((task, tab) => void (view.dialog = { kind: "send", task, tab })) },
+  { id: "queue", title: "Texts that wait…", icon: "comment", keys: "", needsTask: true, run: onAgent((task, tab) => void (view.dialog = { kind: "queue", task, tab })) },
+  { id: "disk", title: "Disk use of the task…", icon: "info", keys: "", needsTask: true, run: onTask((task) => void (view.dialog = { kind: "disk", task })) },
+  { id: "project-settings", title: "Settings of the project…", icon: "folder", keys: "", needsTask: true, run: () => { if (view.task) view.dialog = { kind: "project", project: view.task.project }; } },
   { id: "find", title: "Find in terminal", icon: "search", keys: "Ctrl+Shift+F", needsTask: true, run: onTask(() => { dispatchEvent(new CustomEvent("termic:find")); }) },
   { id: "copy", title: "Copy", icon: "copy", keys: "Ctrl+Shift+C", run: copySelection },
   { id: "paste", title: "Paste", icon: "comment", keys: "Ctrl+Shift+V", needsTask: true, run: paste },

@@ -1,5 +1,5 @@
 // Draws with WebGL where a GPU does it, else with DOM elements; a lost context is tried again a few times.
-import { WebglAddon } from "@xterm/addon-webgl";
+import type { WebglAddon } from "@xterm/addon-webgl";
 import type { Terminal } from "@xterm/xterm";
 import { host } from "../bridge/transport";
 
@@ -40,13 +40,16 @@ export function addRenderer(terminal: Terminal): { dispose(): void } {
   let addon: WebglAddon | undefined;
   let losses = 0;
   let timer: ReturnType<typeof setTimeout> | undefined;
-  const start = (): void => {
+  let disposed = false;
+  const start = async (): Promise<void> => {
     try {
+      const { WebglAddon } = await import("@xterm/addon-webgl"); // where the DOM draws, it is never fetched
+      if (disposed) return;
       const next = new WebglAddon();
       next.onContextLoss(() => {
         next.dispose();
         addon = undefined;
-        if (++losses <= maxLosses) timer = setTimeout(start, pause);
+        if (++losses <= maxLosses) timer = setTimeout(() => void start(), pause);
       });
       terminal.loadAddon(next);
       addon = next;
@@ -54,9 +57,8 @@ export function addRenderer(terminal: Terminal): { dispose(): void } {
       usable = false;
     }
   };
-  let disposed = false;
   void wanted.then((yes) => {
-    if (yes && !disposed && gpu()) start();
+    if (yes && !disposed && gpu()) void start();
   });
   return {
     dispose() {

@@ -55,10 +55,10 @@ func (c Cage) Effective() (r Reach, ok bool) {
 	return r, true
 }
 
-// Within tells that a touches nothing that b does not.
+// Within tells that a touches nothing that b does not. What may be written may be read.
 func (a Reach) Within(b Reach) bool {
 	part := func(x, y uint8) bool { return x&^y == 0 }
-	return part(a.Net, b.Net) && part(a.Read, b.Read) && part(a.Write, b.Write) && part(a.Env, b.Env) &&
+	return part(a.Net, b.Net) && part(a.Read, b.Read|b.Write) && part(a.Write, b.Write) && part(a.Env, b.Env) &&
 		controlWithin(a.Control, b.Control) && (!a.Live || b.Live) && (!a.Bypass || b.Bypass)
 }
 
