@@ -118,7 +118,7 @@ func (r *Repo) diff(ctx context.Context, dir string, base OID, o DiffOptions) (D
 
 // diffArgs compare base with the scratch index, running no program.
 func diffArgs(base OID, o DiffOptions, format ...string) []string {
-	args := append([]string{"diff", "--cached", "--no-color", "--no-ext-diff", "--no-textconv", "--ignore-submodules=all", "--find-renames", "-l1000"}, format...)
+	args := append([]string{"diff", "--cached", "--no-color", "--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty", "--submodule=short", "--find-renames", "-l1000"}, format...)
 	args = append(args, "--end-of-options", string(base), "--")
 	if o.Path != "" {
 		args = append(args, o.Path)

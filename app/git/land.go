@@ -159,6 +159,23 @@ var (
 	ErrNothing      = errors.New("there is nothing to land")
 )
 
+// UnfinishedError is ErrUnfinished with the checkout that is meant and the name of what is unfinished there.
+type UnfinishedError struct{ Dir, Operation string }
+
+func (e *UnfinishedError) Error() string { return fmt.Sprintf("a %s is unfinished in %s", e.Operation, e.Dir) }
+
+func (e *UnfinishedError) Is(target error) bool { return target == ErrUnfinished }
+
+// finished returns *UnfinishedError while an operation of git's is in progress in the checkout: what lies in its files
+// then is neither what was nor what is to be.
+func (v view) finished() error {
+	op, err := v.inProgress()
+	if err == nil && op != "" {
+		err = &UnfinishedError{Dir: v.dir, Operation: op}
+	}
+	return err
+}
+
 // OverlapError names files of the main worktree that a landing would overwrite and that are changed, staged or
 // untracked there.
 type OverlapError struct {
@@ -169,6 +186,15 @@ type OverlapError struct {
 func (e *OverlapError) Error() string {
 	return fmt.Sprintf("changes in the main worktree are in the way: %q", e.Paths[:min(len(e.Paths), 10)])
 }
+
+// LeftOutError is ErrNothing where there is something, which does not land that way.
+type LeftOutError struct{ Paths []Path }
+
+func (e *LeftOutError) Error() string {
+	return fmt.Sprintf("nothing to land but what is left out: %q", e.Paths[:min(len(e.Paths), 10)])
+}
+
+func (e *LeftOutError) Is(target error) bool { return target == ErrNothing }
 
 // EditedError names what was changed since a landing, so that undoing would lose it.
 type EditedError struct{ Paths []string }
@@ -240,7 +266,7 @@ func (r *Repo) planLanding(ctx context.Context, o LandOptions) (*LandPlan, error
 	if o.How == LandBranch {
 		return p, p.planBranch(ctx, ts, from, o)
 	}
-	return p, p.planFiles(ctx, ts, to, o, ident)
+	return p, p.planFiles(ctx, ts, to, o, ident, from.head.oid)
 }
 
 // copyShallow tells a stand-in where the history of a shallow repository ends.
@@ -281,8 +307,8 @@ const (
 // snapshot makes one commit of everything in the checkout: the commit that it is at, when nothing is uncommitted.
 func (p *LandPlan) snapshot(ctx context.Context, ts *scratch, from view, o LandOptions, ident []string) error {
 	r := p.repo
-	if op, err := from.inProgress(); err != nil || op != "" && o.How != LandChanges {
-		return errors.Join(err, ErrUnfinished)
+	if err := from.finished(); err != nil {
+		return err
 	}
 	staged, err := ts.stageAll(ctx, limits{file: landFile, total: landTotal,
 		same: func(paths []string) (map[string]bool, error) { return r.lfsSame(ctx, ts, paths) }})
@@ -305,7 +331,7 @@ func (p *LandPlan) snapshot(ctx context.Context, ts *scratch, from view, o LandO
 	out, err := ts.run(ctx, call{args: []string{"write-tree", "--missing-ok"}, timeout: archiveTimeout})
 	if err != nil {
 		if stderrHas(err, "unmerged", "error building trees") {
-			return errors.Join(ErrUnfinished, err)
+			return errors.Join(&UnfinishedError{Dir: from.dir, Operation: "merge"}, err)
 		}
 		return err
 	}

@@ -237,7 +237,7 @@ func (p *LandPlan) checkOverlap(ctx context.Context, ps *scratch, how LandHow) e
 	}
 	switch {
 	case st.Conflicted > 0:
-		return ErrUnfinished
+		return &UnfinishedError{Dir: p.Landed.Root, Operation: "merge"}
 	case how == LandMerge && st.Staged > 0:
 		return &OverlapError{Paths: staged, Staged: true}
 	case st.Truncated:

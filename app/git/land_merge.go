@@ -13,9 +13,10 @@ import (
 )
 
 // planFiles merges the work into the main worktree's commit, and plans the files and the index that come of it.
-func (p *LandPlan) planFiles(ctx context.Context, ts *scratch, to view, o LandOptions, ident []string) error {
-	if op, err := to.inProgress(); err != nil || op != "" {
-		return errors.Join(err, ErrUnfinished)
+// at is the commit that the task's checkout is at.
+func (p *LandPlan) planFiles(ctx context.Context, ts *scratch, to view, o LandOptions, ident []string, at OID) error {
+	if err := to.finished(); err != nil {
+		return err
 	}
 	r := p.repo
 	ps, err := r.newScratch(ctx, to, asPerson)
@@ -36,11 +37,14 @@ func (p *LandPlan) planFiles(ctx context.Context, ts *scratch, to view, o LandOp
 	if p.Changes, err = ps.treeChanges(ctx, string(to.head.oid)+"^{tree}", merged.tree); err != nil {
 		return err
 	}
+	if o.How == LandChanges {
+		p.leaveOutGitlinks()
+	}
 	for path := range merged.stages {
 		p.Landed.Conflicts = append(p.Landed.Conflicts, Path(path))
 	}
 	slices.Sort(p.Landed.Conflicts)
-	if err := p.anything(ctx, o); err != nil {
+	if err := p.anything(ctx, o, at); err != nil {
 		return err
 	}
 	if err := p.backUp(o.How); err != nil {
@@ -64,21 +68,38 @@ func (p *LandPlan) planFiles(ctx context.Context, ts *scratch, to view, o LandOp
 	return p.bringObjects(ctx, ps, merged)
 }
 
-// anything returns ErrNothing when the landing would change nothing.
-func (p *LandPlan) anything(ctx context.Context, o LandOptions) error {
+// anything returns ErrNothing when the landing would change nothing: for a merge, when the project has the commits of the
+// task, which is at the commit at, and all its files. That of the files that were not committed is made anew each time,
+// so that it says nothing.
+func (p *LandPlan) anything(ctx context.Context, o LandOptions, at OID) error {
 	if len(p.Changes) > 0 || len(p.Landed.Conflicts) > 0 {
 		return nil
 	}
 	if o.How == LandMerge {
-		has, err := p.repo.IsAncestor(ctx, p.Landed.Work, p.Landed.Head)
-		if err != nil && exitCode(err) != 128 { // 128: a commit of ours that the repository does not have
+		has, err := p.repo.IsAncestor(ctx, at, p.Landed.Head)
+		if err != nil {
 			return err
 		}
 		if !has {
 			return nil
 		}
 	}
+	if o.How == LandChanges && len(p.Landed.LeftOut) > 0 {
+		return &LeftOutError{Paths: p.Landed.LeftOut}
+	}
 	return ErrNothing
+}
+
+// leaveOutGitlinks moves the commits of submodules from the changes to what is left out: no file says which commit a
+// submodule is at, only the index does.
+func (p *LandPlan) leaveOutGitlinks() {
+	p.Changes = slices.DeleteFunc(p.Changes, func(c LandChange) bool {
+		if c.Gitlink() {
+			p.Landed.LeftOut = append(p.Landed.LeftOut, Path(c.Path))
+		}
+		return c.Gitlink()
+	})
+	slices.Sort(p.Landed.LeftOut)
 }
 
 // merged is what a merge came to.

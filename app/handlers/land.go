@@ -86,7 +86,14 @@ func landing(err error) *refusal.Refusal {
 	var over *git.OverlapError
 	var edited *git.EditedError
 	var filtered *git.FilteredError
+	var unfinished *git.UnfinishedError
+	var leftOut *git.LeftOutError
 	switch {
+	case errors.As(err, &leftOut):
+		return refusal.Newf(refusal.Conflict, "commits of submodules land as a merge or a branch; move the rest yourself",
+			"all that is left to land are submodules, nested repositories and the like: %s", strings.Join(shownPaths(leftOut.Paths[:min(len(leftOut.Paths), maxObeyed)]), ", "))
+	case errors.As(err, &unfinished):
+		return refusal.Newf(refusal.Conflict, "finish or abort it first: git status", "a %s is unfinished in %s", unfinished.Operation, shownPath(unfinished.Dir))
 	case errors.As(err, &seen):
 		return refusal.Newf(refusal.Unconfirmed, "look at them (termic diff), then add --confirm "+seen.Confirm,
 			"it comes from a cage, and brings files that programs obey although nobody tells them to: %s", obeyedNames(seen.Obeyed))
