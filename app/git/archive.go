@@ -25,6 +25,8 @@ type ArchiveOptions struct {
 	// Ignored tells which of the files and directories that git ignores are kept too, by path; nil for none. What is
 	// below a directory that is kept is not asked about.
 	Ignored func(path string) bool
+	// Progress, when set, is told in a few words how far it has come. It must return at once.
+	Progress func(string)
 	// LeaveOut are repositories, as NestedRepositoryError names them, that the person agreed to lose.
 	LeaveOut []string
 }
@@ -106,6 +108,12 @@ func (e *UnkeepableError) Error() string { return fmt.Sprintf("%v: %q", ErrUnkee
 // Is makes errors.Is(err, ErrUnkeepable) true.
 func (e *UnkeepableError) Is(target error) bool { return target == ErrUnkeepable }
 
+func (o ArchiveOptions) say(text string) {
+	if o.Progress != nil {
+		o.Progress(text)
+	}
+}
+
 // ErrBadID means that an id cannot be part of a ref name.
 var ErrBadID = errors.New("not usable as an id")
 
@@ -126,9 +134,9 @@ func checkID(id string) error {
 // Everything that was written has been read back when it returns.
 //
 // It returns *UnkeepableError, ErrBusy when the checkout changes meanwhile, ErrNoCheckout, ErrNotWorktree, ErrBadID. Empty
-// directories, permissions, repositories in the checkout, submodules that are checked out, FIFOs and the state of an operation in progress are kept; ignored files only as o.Ignored says. Large files are copied once, with
-// their holes. Stashes belong to the repository and stay there;
-// those of its branch are pinned too.
+// directories, permissions, repositories in the checkout, submodules that are checked out, FIFOs and the state of an
+// operation in progress are kept; ignored files only as o.Ignored says. Large files are copied once, with their holes.
+// Stashes belong to the repository and stay there; those of its branch are pinned too.
 func (r *Repo) Archive(ctx context.Context, o ArchiveOptions) (Archived, error) {
 	a, err := r.archive(ctx, o)
 	if err != nil {
@@ -164,19 +172,26 @@ func (r *Repo) archive(ctx context.Context, o ArchiveOptions) (Archived, error) 
 	if err != nil {
 		return Archived{}, err
 	}
+	o.say("keeping commits")
 	if err := r.pinAll(ctx, o, v, state, &a); err != nil {
 		return Archived{}, err
 	}
+	o.say("reading the files")
 	beside, err := sc.keep(ctx, o, r.ownModules(v), state, &a)
 	if err != nil {
 		return Archived{}, err
 	}
+	if len(beside) > 0 {
+		o.say(fmt.Sprintf("copying large files, submodules and repositories: %d", len(beside)))
+	}
 	if a.Beside, err = st.keepBeside(ctx, v, a.ID, beside); err != nil {
 		return Archived{}, err
 	}
+	o.say("packing")
 	if err := st.take(ctx, sc, &a); err != nil {
 		return Archived{}, err
 	}
+	o.say("reading back what was kept")
 	if err := r.verifyArchive(ctx, st, &a); err != nil {
 		return Archived{}, err
 	}

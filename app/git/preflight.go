@@ -25,7 +25,7 @@ type Preflight struct {
 	Unpushed, Unbranched int
 	// Stashes are those that were made on the branch, and Tags those on its commits; both belong to the repository.
 	Stashes, Tags []string
-	// Nested are repositories in the checkout; Submodules, which are checked out, stop an archive, as Unkeepable does.
+	// Nested are repositories in the checkout, Submodules those of submodules that are checked out. Unkeepable stops an archive.
 	Nested, Submodules, Unkeepable []string
 	// Ignored files that go with the checkout, and their bytes; More when counting stopped early.
 	IgnoredFiles int

@@ -18,6 +18,7 @@ type Remains struct {
 	Staged, Files int
 	Beside        int   // files beside the trees
 	Bytes         int64 // that the store holds for it
+	Unknown       bool  // the project's repository is gone, so that nothing could be compared
 }
 
 // Remains looks at what a purge of the archive would destroy. The branch stays in the project in any case.
@@ -77,8 +78,10 @@ func (r *Repo) purge(ctx context.Context, a *Archived, others []*Archived) error
 	if err != nil {
 		return err
 	}
-	if err := r.DropPins(ctx, a.ID); err != nil {
-		return err
+	if !r.absent {
+		if err := r.DropPins(ctx, a.ID); err != nil {
+			return err
+		}
 	}
 	out, err := st.run(ctx, call{args: []string{"for-each-ref", "--format=delete %(refname)", "refs/termic/" + a.ID + "/"}})
 	if err != nil {
@@ -93,6 +96,27 @@ func (r *Repo) purge(ctx context.Context, a *Archived, others []*Archived) error
 		return err
 	}
 	return st.dropPack(a, others)
+}
+
+// DropCopies removes the copies that an archive keeps beside its trees, after it was restored.
+func (r *Repo) DropCopies(ctx context.Context, a *Archived) error {
+	if err := checkID(a.ID); err != nil {
+		return err
+	}
+	st, err := r.openStore(ctx, a.Store)
+	if err == nil {
+		err = RemoveTree(st.besideDir(a.ID))
+	}
+	if err != nil {
+		return fmt.Errorf("drop copies of %s: %w", a.ID, err)
+	}
+	return nil
+}
+
+// Left returns what there is of an archive in its store, in bytes of the disk.
+func (a *Archived) Left() (bytes int64) {
+	st := &store{dir: a.Store}
+	return st.size(a)
 }
 
 // Discard removes an archive that another one of the same id has taken the place of. Copies beside the trees go when the

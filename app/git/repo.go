@@ -18,6 +18,12 @@ type Repo struct {
 	git     *Git
 	sha256  bool
 	partial bool // a partial clone: objects may be missing
+	absent  bool // it is gone
+}
+
+// Absent is a repository that is gone. It is for Purge, which then removes what is in a store of ours, and for nothing else.
+func (g *Git) Absent(commonDir string) *Repo {
+	return &Repo{CommonDir: commonDir, git: g, absent: true}
 }
 
 // Open opens the repository that path lies in. A subdirectory or a linked

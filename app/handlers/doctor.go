@@ -56,9 +56,16 @@ func (s Services) dataChecks() []verbs.Check {
 		if note := s.Tasks.GitNote(record.ID); note != "" {
 			checks = append(checks, verbs.Check{Name: "task " + record.Name, State: "warning", Evidence: note, Remedy: "look at " + record.Dir})
 		}
+		if what, remedy := s.Tasks.CheckoutTrouble(record); what != "" {
+			checks = append(checks, verbs.Check{Name: "task " + record.Name, State: "failed", Evidence: what, Remedy: remedy})
+		}
 		if record.Trouble != "" {
 			checks = append(checks, verbs.Check{Name: "task " + record.Name, State: "warning", Evidence: record.Trouble, Remedy: "look at " + record.Dir})
 		}
+	}
+	for _, dir := range s.Tasks.Halves() {
+		checks = append(checks, verbs.Check{Name: "interrupted restore", State: "warning", Evidence: dir + " holds what a restore had written when it was interrupted",
+			Remedy: "its archive has all of it: restore the task again, and remove that directory"})
 	}
 	return checks
 }

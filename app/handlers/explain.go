@@ -13,6 +13,7 @@ import (
 	"termic/app/prompt"
 	"termic/app/store"
 	"termic/app/tab"
+	"termic/app/task"
 	"termic/registry"
 	"termic/registry/refusal"
 	"termic/sandbox/capability"
@@ -42,7 +43,8 @@ var explained = []struct {
 	{git.ErrDirExists, refusal.Conflict, "the directory of the checkout exists already", "remove it, or choose another name"},
 	{git.ErrMainWorktree, refusal.Conflict, "that is the repository's own checkout", ""},
 	{git.ErrNotFile, refusal.Conflict, "it is no regular file in that commit", "commit a file"},
-	{git.ErrNotWorktree, refusal.Conflict, "the task's checkout is not where it was, or no checkout any more", "look at its directory"},
+	{git.ErrNoCheckout, refusal.Conflict, "the task's checkout is not where it was", "termic status says what can be done"},
+	{git.ErrNotWorktree, refusal.Conflict, "the task's checkout is not where it was, or no checkout any more", "termic status says what can be done"},
 	{git.ErrMounted, refusal.Conflict, "something is mounted in the checkout", "unmount it first"},
 	{git.ErrOther, refusal.Conflict, "another directory is where the checkout was", "look at its directory"},
 	{git.ErrChanged, refusal.Conflict, "the checkout changed while it was archived; it is still there", "archive it again"},
@@ -105,6 +107,8 @@ func special(err error) *refusal.Refusal {
 	var lost *git.UnkeepableError
 	var exit *git.ExitError
 	var lacks *gitview.UnsupportedError
+	var gone *task.CheckoutGoneError
+	var moved *task.BranchMovedError
 	if no := caged(err); no != nil {
 		return no
 	}
@@ -112,6 +116,12 @@ func special(err error) *refusal.Refusal {
 		return no
 	}
 	switch {
+	case errors.As(err, &gone):
+		return refusal.New(refusal.Unconfirmed, "the task's checkout is gone: commits, and what was staged, can be kept, and nothing else that was in its files",
+			"if you moved it, see termic status; else add --confirm "+gone.Confirm)
+	case errors.As(err, &moved):
+		return refusal.Newf(refusal.Conflict, "add --branch NAME to bring it back on a new branch, or put "+moved.Branch+" back at "+string(moved.At),
+			"branch %s is not where it was when the task was archived, or is checked out elsewhere", moved.Branch)
 	case errors.As(err, &lacks):
 		return refusal.New(refusal.Unsupported, "a caged task's own git does not support "+lacks.What, "put that right in the project, or choose cage off")
 	case errors.As(err, &locked):
@@ -120,8 +130,8 @@ func special(err error) *refusal.Refusal {
 		return refusal.Newf(refusal.Conflict, "give yourself the right to read them, rename or remove them",
 			"the checkout holds files that cannot be kept: unreadable ones, or named .git: %s", names(lost.Paths))
 	case errors.As(err, &nested):
-		return refusal.Newf(refusal.Conflict, "commit and push what is in it, then remove it: git submodule deinit, or move it away",
-			"the checkout holds another repository, whose work would be lost: %s", names(nested.Paths))
+		return refusal.Newf(refusal.Conflict, "move it out of there: mv, or git worktree move",
+			"the checkout holds another repository or another checkout of this one, which would be lost: %s", names(nested.Paths))
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT), errors.As(err, &exit) && strings.Contains(exit.Stderr, "No space left"):
 		return refusal.New(refusal.StorageFailed, "the disk is full", "free some space")
 	case errors.Is(err, syscall.EROFS), errors.As(err, &exit) && strings.Contains(exit.Stderr, "Read-only file system"):

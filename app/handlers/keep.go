@@ -35,9 +35,6 @@ func (s Services) taskPreflight(ctx context.Context, call registry.Call, _ verbs
 	if len(p.Unkeepable) > 0 {
 		out.Prevents = append(out.Prevents, "files that cannot be read, or are named .git: "+names(p.Unkeepable))
 	}
-	if len(p.Submodules) > 0 {
-		out.Prevents = append(out.Prevents, "checked-out submodules: "+names(p.Submodules))
-	}
 	return out, nil
 }
 
@@ -69,6 +66,9 @@ func holds(p git.Preflight) []string {
 	}
 	if len(p.Tags) > 0 {
 		list = append(list, "tags: "+names(p.Tags))
+	}
+	if len(p.Submodules) > 0 {
+		list = append(list, "submodules with all that is in them: "+names(modules(p.Submodules)))
 	}
 	if len(p.Nested) > 0 {
 		list = append(list, "repositories in the checkout: "+names(p.Nested))
@@ -103,7 +103,10 @@ func (s Services) taskPurge(ctx context.Context, call registry.Call, in verbs.Ta
 		return verbs.TaskPurgeOut{}, err
 	}
 	out := verbs.TaskPurgeOut{Destroys: destroys(record, remains), Stays: []string{}, Bytes: remains.Bytes}
-	if record.OwnCheckout {
+	switch {
+	case remains.Unknown:
+		out.Destroys = append(out.Destroys, "everything that its archive holds; the project's repository is gone, so that nothing can be compared")
+	case record.OwnCheckout:
 		out.Stays = append(out.Stays, "branch "+record.Branch+" in the project")
 	}
 	if !in.Yes {
@@ -140,6 +143,10 @@ func destroys(record task.Record, r git.Remains) []string {
 
 // archiveCheck says what archives take. They are kept until they are purged.
 func (s Services) archiveCheck() verbs.Check {
-	tasks, bytes := s.Tasks.ArchiveSpace()
-	return verbs.Check{Name: "archives", State: "ok", Evidence: fmt.Sprintf("%d archived tasks, %s; each is kept until it is purged", tasks, size(bytes))}
+	tasks, bytes, restored := s.Tasks.ArchiveSpace()
+	check := verbs.Check{Name: "archives", State: "ok", Evidence: fmt.Sprintf("%d archived tasks, %s; each is kept until it is purged", tasks, size(bytes))}
+	if restored > 0 {
+		check.Evidence += fmt.Sprintf("; %s of restored tasks, until they are archived again", size(restored))
+	}
+	return check
 }

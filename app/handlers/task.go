@@ -114,11 +114,13 @@ func (s Services) taskRename(_ context.Context, call registry.Call, in verbs.Tas
 }
 
 func (s Services) taskArchive(ctx context.Context, call registry.Call, in verbs.TaskArchiveIn) (verbs.TaskArchiveOut, error) {
-	record, err := s.Tasks.Archive(ctx, call.Subject.Task, in.Force)
+	record, unsent, err := s.Tasks.Archive(ctx, call.Subject.Task, task.PutAway{
+		Force: in.Force, Confirm: in.Confirm, Progress: func(text string) { registry.Progress(ctx, text) },
+	})
 	if err != nil {
 		return verbs.TaskArchiveOut{}, err
 	}
-	out := verbs.TaskArchiveOut{Task: s.task(record), Kept: []string{}}
+	out := verbs.TaskArchiveOut{Task: s.task(record), Kept: []string{}, Unsent: unsent}
 	if record.Archived != nil {
 		out.Kept, out.Bytes = append(kept(*record.Archived), keptOwn(record.Kept)...), record.Archived.Bytes
 		out.IgnoredFiles, out.IgnoredBytes = record.Archived.IgnoredFiles, record.Archived.IgnoredBytes
@@ -135,17 +137,29 @@ func kept(a git.Archived) []string {
 	if n := len(slices.DeleteFunc(slices.Clone(a.Pins), func(p git.OID) bool { return p == a.Head })); n > 0 {
 		list = append(list, fmt.Sprintf("other commits of the checkout: %d", n))
 	}
-	list = append(list, "staged, unstaged and untracked files")
+	if a.Gone {
+		list = append(list, "what was staged; the checkout was gone, and nothing else of its files could be kept")
+	} else {
+		list = append(list, "staged, unstaged and untracked files")
+	}
 	for _, beside := range []struct {
 		what  string
 		names []string
-	}{{"repositories in the checkout", a.Nested}, {"stashes, which stay in the project", a.Stashes}, {"tags, which stay in the project", a.Tags}} {
+	}{{"repositories in the checkout", a.Nested}, {"submodules with all that is in them", modules(a.Submodules)}, {"stashes, which stay in the project", a.Stashes}, {"tags, which stay in the project", a.Tags}} {
 		if len(beside.names) > 0 {
 			list = append(list, beside.what+": "+names(beside.names))
 		}
 	}
 	if a.InProgress != "" {
 		list = append(list, "the "+a.InProgress+" in progress")
+	}
+	return list
+}
+
+// modules are the names of submodules whose repositories are named.
+func modules(repositories []string) (list []string) {
+	for _, r := range repositories {
+		list = append(list, strings.TrimPrefix(r, ".git/modules/"))
 	}
 	return list
 }
@@ -177,8 +191,8 @@ func keptOwn(k *task.KeptGit) (list []string) {
 	return list
 }
 
-func (s Services) taskRestore(ctx context.Context, call registry.Call, _ verbs.TaskRestoreIn) (verbs.TaskOut, error) {
-	record, err := s.Tasks.Restore(ctx, call.Subject.Task)
+func (s Services) taskRestore(ctx context.Context, call registry.Call, in verbs.TaskRestoreIn) (verbs.TaskOut, error) {
+	record, err := s.Tasks.Restore(ctx, call.Subject.Task, in.Branch)
 	if err != nil {
 		return verbs.TaskOut{}, err
 	}
@@ -258,7 +272,7 @@ func (s Services) syncGit(ctx context.Context, id ident.Task, limit time.Duratio
 
 // record returns a task that the guard found; it may have gone since.
 func (s Services) record(id ident.Task) (task.Record, error) {
-	record, ok := s.Tasks.Get(id)
+	record, ok := s.Tasks.Located(id)
 	if !ok {
 		return task.Record{}, refusal.New(refusal.NotFound, "no such task", "look at the list of what there is")
 	}
@@ -302,6 +316,9 @@ func (s Services) render(record task.Record, tabs []*tab.Tab) verbs.Task {
 	}
 	if note := s.Tasks.GitNote(record.ID); out.Trouble == "" {
 		out.Trouble = note
+	}
+	if what, remedy := s.Tasks.CheckoutTrouble(record); what != "" {
+		out.Trouble = what + "; " + remedy
 	}
 	for _, id := range record.Projects {
 		out.Projects = append(out.Projects, string(id))

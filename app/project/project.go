@@ -4,6 +4,7 @@ package project
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -83,13 +84,20 @@ func (p *Projects) Get(id ident.Project) (Project, bool) {
 	return p.list[i], true
 }
 
-// Repo opens the project's repository, which may have moved or broken since it was added.
+// ErrGone is a project at whose place there is no repository any more.
+var ErrGone = errors.New("the project's repository is gone")
+
+// Repo opens the project's repository, which may have moved or broken since it was added: ErrGone when none is there.
 func (p *Projects) Repo(ctx context.Context, id ident.Project) (*git.Repo, error) {
 	project, ok := p.Get(id)
 	if !ok {
 		return nil, refusal.New(refusal.NotFound, "no such project", "see: termic project list")
 	}
 	repo, err := p.git.Open(ctx, project.Root)
+	if errors.Is(err, git.ErrNotRepository) {
+		return nil, refusal.New(refusal.Conflict, "the repository of project "+project.Name+" is not where it was",
+			"bring it back there (termic project list says where); what termic keeps of its tasks is not touched by that").Because(fmt.Errorf("%w: %w", ErrGone, err))
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -97,6 +105,15 @@ func (p *Projects) Repo(ctx context.Context, id ident.Project) (*git.Repo, error
 		return nil, refusal.New(refusal.Conflict, "another repository is now where project "+project.Name+" was", "remove the project and add it again")
 	}
 	return repo, nil
+}
+
+// Absent returns a project's repository that is gone, for what is left of it elsewhere.
+func (p *Projects) Absent(id ident.Project) (*git.Repo, error) {
+	project, ok := p.Get(id)
+	if !ok {
+		return nil, refusal.New(refusal.NotFound, "no such project", "see: termic project list")
+	}
+	return p.git.Absent(project.CommonDir), nil
 }
 
 // Add registers the repository at path. With an empty name it is named after its directory. Adding the same

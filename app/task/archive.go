@@ -1,6 +1,7 @@
 package task
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,42 +17,83 @@ import (
 	"termic/registry/refusal"
 )
 
-// Archive ends a task: its token, its tabs, its checkout. All work in it is kept first. Unless force is set
-// it is refused while an agent works.
-func (s *Tasks) Archive(ctx context.Context, id ident.Task, force bool) (Record, error) {
+// PutAway says how a task is archived.
+type PutAway struct {
+	// Force archives although an agent works, or texts wait to be delivered.
+	Force bool
+	// Confirm is CheckoutGoneError.Confirm: the person knows that there are no files left to be kept.
+	Confirm string
+	// Progress, when set, is told in a few words how far it has come.
+	Progress func(string)
+}
+
+// Archive ends a task: its token, its tabs, its checkout. All work in it is kept first. Unless forced it is refused while
+// an agent works. A checkout that is gone is *CheckoutGoneError, unless confirmed. It also returns how many texts waited in
+// its tabs, which are not delivered.
+func (s *Tasks) Archive(ctx context.Context, id ident.Task, want PutAway) (_ Record, unsent int, _ error) {
 	t, err := s.find(id)
 	if err != nil {
-		return Record{}, err
+		return Record{}, 0, err
 	}
 	defer t.life.Unlock()
-	record, _ := s.Get(id)
+	record := s.follow(t)
 	if record.Stage != Live {
-		return Record{}, refusal.New(refusal.Conflict, "the task is "+string(record.Stage), "")
+		return Record{}, 0, refusal.New(refusal.Conflict, "the task is "+string(record.Stage), "")
 	}
-	if busy := s.working(id); len(busy) > 0 && !force {
-		return Record{}, refusal.New(refusal.Conflict, "still working: "+strings.Join(busy, ", "), "wait for it, or archive with force")
+	if busy := s.working(id); len(busy) > 0 && !want.Force {
+		return Record{}, 0, refusal.New(refusal.Conflict, "still working: "+strings.Join(busy, ", "), "wait for it, or archive with force")
 	}
+	unsent = s.unsent(id)
 	if !record.OwnCheckout {
 		shown := s.shownTabs(t, record)
 		s.end(t)
 		s.saveShown(id, shown)
-		return s.save(t, func(r *Record) { r.Stage = Archived })
+		record, err := s.save(t, func(r *Record) { r.Stage = Archived })
+		return record, unsent, err
 	}
 	repo, err := s.repo(ctx, record)
 	if err != nil {
-		return Record{}, err
+		return Record{}, 0, err
+	}
+	record, err = s.archive(ctx, t, repo, record, want)
+	return record, unsent, err
+}
+
+// unsent counts the texts that wait in the tabs of a task.
+func (s *Tasks) unsent(id ident.Task) (n int) {
+	for _, open := range s.Tabs(id) {
+		n += open.Info().Queued
+	}
+	return n
+}
+
+// archive archives a task that has a checkout of its own.
+func (s *Tasks) archive(ctx context.Context, t *task, repo *git.Repo, record Record, want PutAway) (Record, error) {
+	id, gone := record.ID, record.lacksCheckout()
+	if gone && want.Confirm != goneWord(record) {
+		return Record{}, &CheckoutGoneError{goneWord(record)}
+	}
+	say := func(text string) {
+		if want.Progress != nil {
+			want.Progress(text)
+		}
 	}
 	// Once while the tabs live: what cannot be kept is then refused before anything has ended.
-	first, err := s.keep(ctx, repo, record)
+	first, err := s.keep(ctx, repo, record, want.Progress)
 	if err != nil && !errors.Is(err, git.ErrBusy) {
 		return Record{}, err
 	}
 	shown := s.shownTabs(t, record)
+	say("ending its tabs")
 	own, trouble := s.endKept(ctx, t, record)
-	kept, err := s.keep(ctx, repo, record)
+	kept, err := s.keep(ctx, repo, record, want.Progress)
 	if err != nil {
 		s.showAgain(t, shown)
 		return Record{}, err
+	}
+	note := ""
+	if gone {
+		note = "its checkout was gone when it was archived: it comes back with what was committed or staged, and nothing else"
 	}
 	if _, err = s.save(t, func(r *Record) { r.Stage, r.Archived, r.Kept = Archiving, &kept, own }); err != nil {
 		return Record{}, err
@@ -65,7 +107,7 @@ func (s *Tasks) Archive(ctx context.Context, id ident.Task, force bool) (Record,
 	}
 	s.saveShown(id, shown)
 	s.discard(ctx, repo, &kept, &first, record.Archived)
-	return s.archived(t, trouble)
+	return s.archived(t, trouble, note)
 }
 
 // discard frees what earlier archives of the task take in the store, now that kept holds everything.
@@ -80,8 +122,9 @@ func (s *Tasks) discard(ctx context.Context, repo *git.Repo, kept *git.Archived,
 	}
 }
 
-// archived is the last step of archiving: the task's own git goes when all of it is kept.
-func (s *Tasks) archived(t *task, trouble string) (Record, error) {
+// archived is the last step of archiving: the task's own git goes when all of it is kept, without trouble. note is what
+// else is to be said of it.
+func (s *Tasks) archived(t *task, trouble, note string) (Record, error) {
 	if trouble == "" {
 		if err := s.removeView(t.record().ID); err != nil {
 			return Record{}, err
@@ -90,7 +133,7 @@ func (s *Tasks) archived(t *task, trouble string) (Record, error) {
 	if err := s.State.Archive(t.record().ID); err != nil { // what is left takes room, and nothing else
 		s.Log.Error("state of an archived task's agents not removed", "task", t.record().ID, "cause", err)
 	}
-	return s.save(t, func(r *Record) { r.Stage, r.Trouble = Archived, trouble })
+	return s.save(t, func(r *Record) { r.Stage, r.Trouble = Archived, cmp.Or(trouble, note) })
 }
 
 // endKept takes everything of the task's own git over and ends its tabs and its cage. What could not be taken over whole
@@ -132,20 +175,25 @@ func (s *Tasks) working(id ident.Task) []string {
 
 // keep stores all work of the checkout: in the project's repository by refs, and what no commit holds in an
 // archive store of ours.
-func (s *Tasks) keep(ctx context.Context, repo *git.Repo, record Record) (git.Archived, error) {
+func (s *Tasks) keep(ctx context.Context, repo *git.Repo, record Record, progress func(string)) (git.Archived, error) {
 	dir, err := s.Store.Subdir("archive")
 	if err != nil {
 		return git.Archived{}, fmt.Errorf("archive store: %w", err)
 	}
-	return repo.Archive(ctx, git.ArchiveOptions{
+	o := git.ArchiveOptions{
 		Dir: record.Dir, ID: string(record.ID), Store: filepath.Join(dir, string(record.Project)+".git"),
 		Branches: []string{record.Branch}, // HEAD is elsewhere during a rebase
-		Base:     record.Base,
-	})
+		Base:     record.Base, Progress: progress,
+	}
+	if record.lacksCheckout() {
+		return repo.ArchiveGone(ctx, o)
+	}
+	return repo.Archive(ctx, o)
 }
 
-// Restore brings an archived task's checkout back as it was. Tabs are not reopened.
-func (s *Tasks) Restore(ctx context.Context, id ident.Task) (Record, error) {
+// Restore brings an archived task's checkout back as it was, on a new branch when that is named: its own may have gone on
+// or be somebody else's by now (*BranchMovedError). Tabs are not reopened.
+func (s *Tasks) Restore(ctx context.Context, id ident.Task, branch string) (Record, error) {
 	t, err := s.find(id)
 	if err != nil {
 		return Record{}, err
@@ -171,12 +219,13 @@ func (s *Tasks) Restore(ctx context.Context, id ident.Task) (Record, error) {
 		return Record{}, err
 	}
 	s.Credentials.Allow(id)
-	if err := s.restore(ctx, repo, record); err != nil {
+	if err := s.restore(ctx, repo, record, branch); err != nil {
 		if _, again := s.save(t, func(r *Record) { r.Stage = Archived }); again != nil {
 			s.Log.Error("task neither restored nor archived again", "task", id, "cause", again)
 		}
 		return Record{}, err
 	}
+	record.Branch = cmp.Or(branch, record.Branch)
 	trouble := ""
 	if record.Mode.Caged() {
 		if err := s.enterView(ctx, record); err != nil {
@@ -184,20 +233,46 @@ func (s *Tasks) Restore(ctx context.Context, id ident.Task) (Record, error) {
 			trouble = "the task's own git could not be made again: its cage will say why when it starts"
 		}
 	}
-	record, err = s.save(t, func(r *Record) { r.Stage, r.Trouble = Live, trouble })
+	record, err = s.save(t, func(r *Record) { r.Stage, r.Trouble, r.Branch = Live, trouble, record.Branch })
+	if err == nil {
+		s.dropCopies(ctx, repo, record)
+	}
 	s.restoreTabs(t)
 	return record, err
 }
 
+// dropCopies removes the archive's copies of large files once they are back. The rest of the archive stays until the next
+// one takes its place.
+func (s *Tasks) dropCopies(ctx context.Context, repo *git.Repo, record Record) {
+	if err := repo.DropCopies(ctx, record.Archived); err != nil { // they take room, which doctor says, and nothing else
+		s.Log.Warn("copies of a restored task's large files were not removed", "task", record.ID, "cause", err)
+	}
+}
+
+// BranchMovedError is a branch that is not where it was when its task was archived, or is checked out elsewhere.
+type BranchMovedError struct {
+	Branch string
+	At     git.OID // where it was
+	Err    error
+}
+
+func (e *BranchMovedError) Error() string { return fmt.Sprintf("branch %s: %v", e.Branch, e.Err) }
+
+func (e *BranchMovedError) Unwrap() error { return e.Err }
+
 // restore brings the checkout back: without the person's filters when a cage may have committed to it.
-func (s *Tasks) restore(ctx context.Context, repo *git.Repo, record Record) error {
+func (s *Tasks) restore(ctx context.Context, repo *git.Repo, record Record, branch string) error {
 	last, err := repo.Refs(ctx, "refs/termic/"+string(record.ID)+"/last")
 	if err != nil {
 		return err
 	}
-	return repo.Restore(ctx, git.RestoreOptions{
-		Archived: *record.Archived, Dir: record.Dir, Reason: lockReason(record.ID), Plain: len(last) > 0,
+	err = repo.Restore(ctx, git.RestoreOptions{
+		Archived: *record.Archived, Dir: record.Dir, Branch: branch, Reason: lockReason(record.ID), Plain: len(last) > 0,
 	})
+	if branch == "" && (errors.Is(err, git.ErrRefMoved) || errors.Is(err, git.ErrBranchInUse)) {
+		return &BranchMovedError{Branch: record.Archived.Branch, At: record.Archived.Head, Err: err}
+	}
+	return err
 }
 
 // sweep removes what a crash left in the archive stores' scratch directories. Nobody else uses them: the data
@@ -250,7 +325,7 @@ func (s *Tasks) finishArchiving(ctx context.Context, t *task) error {
 	if dir, err := s.viewDir(t.record().ID); err != nil || exists(dir) && !s.provedKept(t.record(), t.record().Kept) {
 		trouble = unproved(errUnproved)
 	}
-	_, err = s.archived(t, trouble)
+	_, err = s.archived(t, trouble, "")
 	return err
 }
 

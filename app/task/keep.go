@@ -5,13 +5,14 @@ import (
 	"errors"
 
 	"termic/app/git"
+	"termic/app/project"
 	"termic/registry/ident"
 	"termic/registry/refusal"
 )
 
 // Preflight looks at what a live task holds, before it is archived, and returns which of its tabs still work.
 func (s *Tasks) Preflight(ctx context.Context, id ident.Task) (git.Preflight, []string, error) {
-	record, ok := s.Get(id)
+	record, ok := s.Located(id)
 	if !ok {
 		return git.Preflight{}, nil, noSuchTask()
 	}
@@ -43,6 +44,9 @@ func (s *Tasks) Remains(ctx context.Context, id ident.Task) (Record, git.Remains
 		return record, git.Remains{}, nil
 	}
 	repo, err := s.repo(ctx, record)
+	if errors.Is(err, project.ErrGone) { // what is in the store of ours is all that there is
+		return record, git.Remains{Bytes: record.Archived.Left(), Unknown: true}, nil
+	}
 	if err != nil {
 		return Record{}, git.Remains{}, err
 	}
@@ -63,6 +67,9 @@ func (s *Tasks) Purge(ctx context.Context, id ident.Task) error {
 	}
 	if record.Archived != nil {
 		repo, err := s.repo(ctx, record)
+		if errors.Is(err, project.ErrGone) {
+			repo, err = s.Projects.Absent(record.Project)
+		}
 		if err != nil {
 			return err
 		}
@@ -88,16 +95,20 @@ func (s *Tasks) otherArchives(record Record) (others []*git.Archived) {
 	return others
 }
 
-// ArchiveSpace returns how many tasks are archived and what their archives take, in bytes.
-func (s *Tasks) ArchiveSpace() (tasks int, bytes int64) {
+// ArchiveSpace returns how many tasks are archived and what their archives take, in bytes; restored is what is left of
+// those of tasks that are live again: their next archive takes its place.
+func (s *Tasks) ArchiveSpace() (tasks int, bytes, restored int64) {
 	for _, r := range s.List() {
-		if r.Stage != Archived {
-			continue
+		if r.Stage == Archived {
+			tasks++
 		}
-		tasks++
-		if r.Archived != nil {
+		switch {
+		case r.Archived == nil:
+		case r.Stage == Archived:
 			bytes += r.Archived.Bytes
+		default:
+			restored += r.Archived.Left()
 		}
 	}
-	return tasks, bytes
+	return tasks, bytes, restored
 }

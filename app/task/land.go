@@ -76,7 +76,7 @@ func (s *Tasks) Land(ctx context.Context, id ident.Task, want Land) (Landing, er
 		return Landing{}, err
 	}
 	defer t.life.Unlock()
-	record, _ := s.Get(id)
+	record := s.follow(t)
 	if err := s.admitLanding(record, want); err != nil {
 		return Landing{}, err
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"termic/app/agent"
+	"termic/app/git"
 	"termic/app/pty"
 	"termic/app/settings"
 	"termic/app/tab"
@@ -81,6 +82,9 @@ func (s *Tasks) openTab(ctx context.Context, t *task, definition agent.Definitio
 	name, before, err := s.admitTab(t, definition, want)
 	if err != nil {
 		return nil, false, err
+	}
+	if s.follow(t).lacksCheckout() {
+		return nil, false, git.ErrNoCheckout
 	}
 	place, err := s.placeOf(ctx, t, want.outside)
 	if err != nil {

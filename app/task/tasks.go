@@ -144,6 +144,7 @@ func Open(ctx context.Context, tools Tools) (*Tasks, error) {
 		if t == nil { // its creation was rolled back
 			continue
 		}
+		s.follow(t)
 		if err := s.restoreLayout(t); err != nil {
 			tools.Log.Error("tabs not restored", "task", id, "cause", err)
 		}

@@ -225,7 +225,9 @@ var TaskRename = registry.Define[TaskRenameIn, TaskOut](registry.Verb{
 // TaskArchiveIn are the arguments of task_archive.
 type TaskArchiveIn struct {
 	Task  string `json:"task" min:"1" jsonschema:"task: name, project/name, unique prefix, or id" cli:"arg"`
-	Force bool   `json:"force,omitempty" jsonschema:"also while an agent in it is still working"`
+	Force bool   `json:"force,omitempty" jsonschema:"also while an agent in it is still working, or texts wait to be delivered"`
+	// Confirm is for a checkout that is gone.
+	Confirm string `json:"confirm,omitempty" max:"64" jsonschema:"the word that a refusal gave: you know what cannot be kept"`
 }
 
 // Target implements registry.Targeted.
@@ -238,23 +240,25 @@ type TaskArchiveOut struct {
 	Bytes        int64    `json:"bytes" jsonschema:"space that the archive takes, in bytes"`
 	IgnoredFiles int      `json:"ignored_files" jsonschema:"files that git ignores, which are not kept"`
 	IgnoredBytes int64    `json:"ignored_bytes" jsonschema:"their size in bytes"`
+	Unsent       int      `json:"unsent,omitempty" jsonschema:"texts that waited in its tabs and were dropped"`
 }
 
 var TaskArchive = registry.Define[TaskArchiveIn, TaskArchiveOut](registry.Verb{
 	Name:     "task_archive",
 	Summary:  "archive a task, keeping all its work",
-	Doc:      "Ends a task's tabs and removes its checkout. Branch, detached commits, staged and unstaged changes and untracked files are kept and come back with restore, and so does what its tabs showed; files that git ignores are not kept. The task's token ends.",
+	Doc:      "Ends a task's tabs and removes its checkout. Branch, detached commits, staged and unstaged changes and untracked files are kept and come back with restore, and so does what its tabs showed; files that git ignores are not kept. Of a checkout that is gone, what git still has is kept, once that was confirmed. The task's token ends.",
 	Class:    registry.Destructive,
 	Scope:    registry.Full,
 	Audience: registry.ForCLI | registry.ForFull,
 	Reach:    registry.ReachAct,
-	Refusals: []refusal.Code{refusal.NotFound, refusal.Ambiguous, refusal.Conflict},
+	Refusals: []refusal.Code{refusal.NotFound, refusal.Ambiguous, refusal.Conflict, refusal.Unconfirmed},
 	CLI:      registry.Command{Path: "archive", Example: "archive fix-login"},
 })
 
 // TaskRestoreIn are the arguments of task_restore.
 type TaskRestoreIn struct {
-	Task string `json:"task" min:"1" jsonschema:"archived task: name, project/name, unique prefix, or id" cli:"arg"`
+	Task   string `json:"task" min:"1" jsonschema:"archived task: name, project/name, unique prefix, or id" cli:"arg"`
+	Branch string `json:"branch,omitempty" max:"255" jsonschema:"new branch for it instead of its own, which has moved or is in use"`
 }
 
 // Target implements registry.Targeted.
@@ -270,7 +274,7 @@ var TaskRestore = registry.Define[TaskRestoreIn, TaskOut](registry.Verb{
 	Scope:    registry.Full,
 	Audience: registry.ForCLI,
 	Reach:    registry.ReachAct,
-	Refusals: []refusal.Code{refusal.NotFound, refusal.Ambiguous, refusal.Conflict},
+	Refusals: []refusal.Code{refusal.NotFound, refusal.Ambiguous, refusal.Conflict, refusal.BadInput},
 	CLI:      registry.Command{Path: "restore", Example: "restore fix-login"},
 })
 

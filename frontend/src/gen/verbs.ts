@@ -501,8 +501,10 @@ export interface TaskOut {
 export interface TaskArchiveIn {
   /** task: name, project/name, unique prefix, or id */
   task: string;
-  /** also while an agent in it is still working */
+  /** also while an agent in it is still working, or texts wait to be delivered */
   force?: boolean;
+  /** the word that a refusal gave: you know what cannot be kept */
+  confirm?: string;
 }
 
 export interface TaskArchiveOut {
@@ -516,11 +518,15 @@ export interface TaskArchiveOut {
   ignored_files: number;
   /** their size in bytes */
   ignored_bytes: number;
+  /** texts that waited in its tabs and were dropped */
+  unsent?: number;
 }
 
 export interface TaskRestoreIn {
   /** archived task: name, project/name, unique prefix, or id */
   task: string;
+  /** new branch for it instead of its own, which has moved or is in use */
+  branch?: string;
 }
 
 export interface TaskPreflightIn {
