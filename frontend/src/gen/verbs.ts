@@ -1122,9 +1122,20 @@ export interface Client {
   trouble?: string;
 }
 
+export interface OlderClient {
+  /** client that could not connect, in its own words */
+  refused: string;
+  /** older revision of MCP that it speaks; unknown where it does not say */
+  revision: string;
+  /** what to do */
+  remedy: string;
+}
+
 export interface ClientListOut {
   /** every client that termic knows, and the registered others */
   clients: Client[];
+  /** clients that could not connect since the app started because they speak an older revision of MCP, the latest last */
+  refused?: OlderClient[];
 }
 
 export interface ClientShowIn {
