@@ -162,7 +162,9 @@ var (
 // UnfinishedError is ErrUnfinished with the checkout that is meant and the name of what is unfinished there.
 type UnfinishedError struct{ Dir, Operation string }
 
-func (e *UnfinishedError) Error() string { return fmt.Sprintf("a %s is unfinished in %s", e.Operation, e.Dir) }
+func (e *UnfinishedError) Error() string {
+	return fmt.Sprintf("a %s is unfinished in %s", e.Operation, e.Dir)
+}
 
 func (e *UnfinishedError) Is(target error) bool { return target == ErrUnfinished }
 
