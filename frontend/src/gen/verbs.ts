@@ -317,6 +317,10 @@ export interface FileChange {
   binary?: boolean;
   /** too large to be compared */
   large?: boolean;
+  /** a repository of its own: not looked into */
+  nested?: boolean;
+  /** cannot be read, or is no file */
+  unread?: boolean;
 }
 
 export interface TaskDiffOut {
