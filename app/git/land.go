@@ -312,6 +312,10 @@ func (p *LandPlan) snapshot(ctx context.Context, ts *scratch, from view, o LandO
 	if err := from.finished(); err != nil {
 		return err
 	}
+	// Conflicts without an operation in progress, as a stash leaves them: their markers are no work to be landed.
+	if out, err := ts.run(ctx, call{args: []string{"ls-files", "--unmerged", "-z"}}); err != nil || len(out) > 0 {
+		return errors.Join(err, &UnfinishedError{Dir: from.dir, Operation: "merge"})
+	}
 	staged, err := ts.stageAll(ctx, limits{file: landFile, total: landTotal,
 		same: func(paths []string) (map[string]bool, error) { return r.lfsSame(ctx, ts, paths) }})
 	if err != nil {
