@@ -136,6 +136,9 @@ func (app *fakeApp) bind() {
 		if in.Task != "clean" {
 			out.Files = []verbs.FileChange{{Path: "cmd/main.go", Kind: "modified", Added: 120, Removed: 3}, {Path: "x", Kind: "added", Added: 1}}
 		}
+		if in.Task == "large" {
+			out.Files = append(out.Files, verbs.FileChange{Path: "video.mp4", Kind: "added", Binary: true, Large: true}, verbs.FileChange{Path: "vendor/lib", Kind: "added", Nested: true})
+		}
 		if in.Stat || in.Task == "clean" {
 			out.Patch = ""
 		}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"termic/registry/render"
@@ -47,13 +48,42 @@ func (p *printer) raw(text string, said bool) error {
 	return p.write(text)
 }
 
-// remark says what is true beside a raw text, in the words of its description: "the patch … was cut".
+// remark says what is true beside a raw text, in the words of its description: "the patch … was cut"; of the items of a list, with
+// their names: "too large to be compared: data.bin".
 func (p *printer) remark(members []render.Member, values map[string]any) {
 	for _, m := range members {
 		if holds, _ := values[m.Name].(bool); holds {
 			p.note("%s", m.Doc)
 		}
+		for _, about := range m.Members {
+			if names := holding(values[m.Name], m.Members, about); about.Kind == render.Boolean && !about.Hidden && len(names) > 0 {
+				p.note("%s: %s", about.Doc, few(names))
+			}
+		}
 	}
+}
+
+// holding returns the first column of each item of a list for which the named member is true.
+func holding(list any, members []render.Member, about render.Member) []string {
+	column := slices.IndexFunc(members, func(m render.Member) bool { return m.Column })
+	items, _ := list.([]any)
+	var names []string
+	for _, item := range items {
+		fields, _ := item.(map[string]any)
+		if holds, _ := fields[about.Name].(bool); holds && column >= 0 {
+			names = append(names, fmt.Sprint(fields[members[column].Name]))
+		}
+	}
+	return names
+}
+
+// few names the first of many, and counts the rest.
+func few(names []string) string {
+	const most = 20
+	if len(names) <= most {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
 }
 
 // layOut returns keys and values, then each list of objects as a table. Where there is nothing but empty lists, a note says so.

@@ -294,7 +294,7 @@ type FileChange struct {
 	Kind    string `json:"kind" jsonschema:"added, modified, deleted, renamed, or type" cli:"col"`
 	Added   int    `json:"added" jsonschema:"lines added" cli:"col"`
 	Removed int    `json:"removed" jsonschema:"lines removed" cli:"col"`
-	Binary  bool   `json:"binary,omitempty" jsonschema:"no text: lines are not counted"`
+	Binary  bool   `json:"binary,omitempty" jsonschema:"no text: lines are not counted" cli:"hide"`
 	Large   bool   `json:"large,omitempty" jsonschema:"too large to be compared"`
 	Nested  bool   `json:"nested,omitempty" jsonschema:"a repository of its own: not looked into"`
 	Unread  bool   `json:"unread,omitempty" jsonschema:"cannot be read, or is no file"`
