@@ -3,6 +3,7 @@ package app
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"io"
 	"log/slog"
 	"net"
@@ -109,17 +110,23 @@ func (r *rig) exists(name string) bool {
 // overSocket asks for discovery over mcp.sock and returns the HTTP status.
 func (r *rig) overSocket(token string, more ...string) int {
 	r.t.Helper()
-	conn, err := net.Dial("unix", filepath.Join(r.dir, socketName))
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	client := &http.Client{Transport: &http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) { return conn, nil }}}
-	defer client.CloseIdleConnections()
 	request := discovery(r.t, "http://termic/mcp", token)
 	for _, header := range more {
 		name, value, _ := strings.Cut(header, ": ")
 		request.Header.Set(name, value)
 	}
+	return r.over(socketName, request)
+}
+
+// over sends a request over a socket of the data directory and returns the HTTP status.
+func (r *rig) over(socket string, request *http.Request) int {
+	r.t.Helper()
+	conn, err := net.Dial("unix", filepath.Join(r.dir, socket))
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	client := &http.Client{Transport: &http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) { return conn, nil }}}
+	defer client.CloseIdleConnections()
 	answer, err := client.Do(request)
 	if err != nil {
 		r.t.Fatal(err)
@@ -155,10 +162,32 @@ func TestTheSocketTakesFullTokensAndNoOther(t *testing.T) {
 			t.Errorf("%s: got %d, want %d", row.says, got, row.want)
 		}
 	}
+	for _, row := range []struct {
+		says, token string
+		want        int
+	}{
+		{"the command line's socket, its own token", r.secret("cli-token"), http.StatusOK},
+		{"the command line's socket, a full token of the endpoint", full, http.StatusUnauthorized},
+	} {
+		if got := r.overCLISocket(row.token); got != row.want {
+			t.Errorf("%s: got %d, want %d", row.says, got, row.want)
+		}
+	}
 	r.must("settings_set", `{"key":"mcp.enabled","value":"false"}`)
 	if r.exists(socketName) {
 		t.Error("there although the endpoint is off again")
 	}
+}
+
+// overCLISocket asks for the tasks over the command line's socket and returns the HTTP status.
+func (r *rig) overCLISocket(token string) int {
+	r.t.Helper()
+	request, err := http.NewRequest(http.MethodPost, "http://termic/call/task_list", strings.NewReader("{}"))
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	request.Header.Set("Authorization", "Bearer "+token)
+	return r.over("ctl.sock", request)
 }
 
 func TestTheSocketKnowsNoScopedToken(t *testing.T) {
@@ -236,7 +265,14 @@ func TestAnOlderClientIsToldAndShownAndServedOnlyWhenThePersonSaysSo(t *testing.
 	if evidence, _ := found["evidence"].(string); found["state"] != "warning" || !strings.Contains(evidence, "gemini 0.61[2J") || !strings.Contains(evidence, "2025-06-18") {
 		t.Errorf("doctor says %v", found)
 	}
+	refused := func() string { return fmt.Sprint(r.must("client_list", `{}`)["refused"]) }
+	if got := refused(); !strings.Contains(got, "refused:gemini 0.61[2J") || !strings.Contains(got, "revision:2025-06-18") || !strings.Contains(got, "mcp.older_clients true") {
+		t.Errorf("client_list says %s", got)
+	}
 	r.must("settings_set", `{"key":"mcp.older_clients","value":"true"}`)
+	if found, listed := r.finding("client"), refused(); found != nil || listed != "<nil>" {
+		t.Errorf("doctor says %v, client_list %s of a client that would be served by now", found, listed)
+	}
 	if status, text := open(); status != http.StatusOK || !strings.Contains(text, `"protocolVersion":"2025-06-18"`) {
 		t.Errorf("switched on: %d %s", status, text)
 	}

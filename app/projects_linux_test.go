@@ -62,7 +62,7 @@ func TestARightEndsWithTheProject(t *testing.T) {
 	}
 	r.refused(refusal.Conflict, "project_remove", `{"project":"gamma"}`)
 	r.must("task_archive", `{"task":"before","force":true}`)
-	r.must("task_purge", `{"task":"before","confirm":true}`)
+	r.must("task_purge", `{"task":"before","yes":true}`)
 	r.must("project_remove", `{"project":"gamma"}`)
 	r.refusedInside("lead", map[string]string{
 		`task_new {"name":"w","project":"gamma","agent":"test"}`: "not_found", `task_new {"name":"w","project":"nested","agent":"test"}`: "not_found",

@@ -168,8 +168,12 @@ func (o *olderClients) note(info json.RawMessage, revision string) {
 	o.seen = o.seen[max(0, len(o.seen)-maxOlder):]
 }
 
-// RefusedOlder returns the clients that were refused for their revision, the latest last.
+// RefusedOlder returns the clients that were refused for their revision, the latest last. Where older clients are served
+// by now there is nothing left to do for them, and so none.
 func (s *Server) RefusedOlder() []OlderClient {
+	if s.servesOlder() {
+		return nil
+	}
 	s.older.mu.Lock()
 	defer s.older.mu.Unlock()
 	return slices.Clone(s.older.seen)

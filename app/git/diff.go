@@ -56,6 +56,7 @@ type Diff struct {
 	Patch     string       // valid UTF-8; a byte that is none stands as \xNN, see Escaped
 	Escaped   bool         // Patch holds at least one such byte
 	Truncated bool         // Patch was cut at a line, or Files are not all
+	FilesCut  bool         // Files are not all
 }
 
 // Diff returns everything that differs between the commit base and the files of
@@ -107,7 +108,7 @@ func (r *Repo) diff(ctx context.Context, dir string, base OID, o DiffOptions) (D
 	}
 	d.addLeftOut(staged.left, o.Path)
 	if len(d.Files) > maxFiles {
-		d.Files, d.Truncated = d.Files[:maxFiles], true
+		d.Files, d.Truncated, d.FilesCut = d.Files[:maxFiles], true, true
 	}
 	if incomplete {
 		d.Truncated = true

@@ -162,7 +162,9 @@ var (
 // UnfinishedError is ErrUnfinished with the checkout that is meant and the name of what is unfinished there.
 type UnfinishedError struct{ Dir, Operation string }
 
-func (e *UnfinishedError) Error() string { return fmt.Sprintf("a %s is unfinished in %s", e.Operation, e.Dir) }
+func (e *UnfinishedError) Error() string {
+	return fmt.Sprintf("a %s is unfinished in %s", e.Operation, e.Dir)
+}
 
 func (e *UnfinishedError) Is(target error) bool { return target == ErrUnfinished }
 
@@ -309,6 +311,10 @@ func (p *LandPlan) snapshot(ctx context.Context, ts *scratch, from view, o LandO
 	r := p.repo
 	if err := from.finished(); err != nil {
 		return err
+	}
+	// Conflicts without an operation in progress, as a stash leaves them: their markers are no work to be landed.
+	if out, err := ts.run(ctx, call{args: []string{"ls-files", "--unmerged", "-z"}}); err != nil || len(out) > 0 {
+		return errors.Join(err, &UnfinishedError{Dir: from.dir, Operation: "merge"})
 	}
 	staged, err := ts.stageAll(ctx, limits{file: landFile, total: landTotal,
 		same: func(paths []string) (map[string]bool, error) { return r.lfsSame(ctx, ts, paths) }})

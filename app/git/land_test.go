@@ -202,8 +202,16 @@ func TestWhatIsInTheWayOfALandingIsNotOverwritten(t *testing.T) {
 			r.sh(r.repo.Root, "update-index", "--assume-unchanged", "a.txt")
 			r.project("a.txt", "x\n")
 		}, &OverlapError{}},
-		"a merge is unfinished":            {LandChanges, func(r *landRig) { r.project(".git/MERGE_HEAD", string(r.base)+"\n") }, ErrUnfinished},
-		"a merge is unfinished, a branch":  {LandBranch, func(r *landRig) { r.project(".git/MERGE_HEAD", string(r.base)+"\n") }, nil},
+		"a merge is unfinished":           {LandChanges, func(r *landRig) { r.project(".git/MERGE_HEAD", string(r.base)+"\n") }, ErrUnfinished},
+		"a merge is unfinished, a branch": {LandBranch, func(r *landRig) { r.project(".git/MERGE_HEAD", string(r.base)+"\n") }, nil},
+		"a stash left conflicts in the task": {LandChanges, func(r *landRig) {
+			r.sh(r.task, "stash", "-q")
+			r.in("b.txt", "another\n")
+			r.sh(r.task, "commit", "-q", "-am", "another")
+			if err := exec.Command("git", "-C", r.task, "stash", "pop").Run(); err == nil {
+				r.t.Fatal("the stash has no conflict")
+			}
+		}, ErrUnfinished},
 		"the branch is there":              {LandBranch, func(r *landRig) { r.sh(r.repo.Root, "branch", "landed") }, ErrBranchExists},
 		"there is nothing":                 {LandChanges, func(r *landRig) { r.sh(r.task, "reset", "-q", "--hard", string(r.base)); r.sh(r.task, "clean", "-qfd") }, ErrNothing},
 		"another git holds the index":      {LandChanges, func(r *landRig) { r.project(".git/index.lock", "") }, ErrIndexLocked},

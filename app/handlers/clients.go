@@ -1,6 +1,7 @@
 package handlers
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -31,8 +32,14 @@ func (s Services) clientList(ctx context.Context, _ registry.Call, _ verbs.None)
 	for _, status := range s.Clients.List() {
 		out.Clients = append(out.Clients, s.client(ctx, status))
 	}
+	for _, client := range s.Endpoint.RefusedOlder() {
+		out.Refused = append(out.Refused, verbs.OlderClient{Refused: client.Name, Revision: cmp.Or(client.Revision, "unknown"), Remedy: olderRemedy})
+	}
 	return out, nil
 }
+
+// olderRemedy is what the person can do about a client that speaks an older revision.
+const olderRemedy = "update it or switch MCP 2026-07-28 on in it; where neither can be done: termic settings set mcp.older_clients true"
 
 func (s Services) clientShow(ctx context.Context, _ registry.Call, in verbs.ClientShowIn) (verbs.ClientShowOut, error) {
 	status, err := s.Clients.Find(in.Client)

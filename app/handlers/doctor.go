@@ -177,7 +177,7 @@ func (s Services) olderChecks() []verbs.Check {
 		checks = append(checks, verbs.Check{
 			Name: "client", State: "warning",
 			Evidence: fmt.Sprintf("%s speaks an older revision of MCP (%s) and was refused", client.Name, cmp.Or(client.Revision, "it does not say which")),
-			Remedy:   "update it or switch MCP 2026-07-28 on in it; where neither can be done: termic settings set mcp.older_clients true",
+			Remedy:   olderRemedy,
 		})
 	}
 	return checks

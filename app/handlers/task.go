@@ -226,11 +226,11 @@ func (s Services) taskDiff(ctx context.Context, call registry.Call, in verbs.Tas
 		Patch: diff.Patch, Truncated: diff.Truncated,
 	}
 	if in.Stat {
-		out.Patch, out.Truncated = "", false
+		out.Patch, out.Truncated = "", diff.FilesCut
 	}
 	for _, f := range diff.Files {
 		out.Files = append(out.Files, verbs.FileChange{
-			Path: f.Path, OldPath: f.OldPath, Kind: string(f.Kind), Added: f.Added, Removed: f.Removed, Binary: f.Binary, Large: f.Large,
+			Path: f.Path, OldPath: f.OldPath, Kind: string(f.Kind), Added: f.Added, Removed: f.Removed, Binary: f.Binary, Large: f.Large, Nested: f.Nested, Unread: f.Unreadable,
 		})
 	}
 	return out, nil

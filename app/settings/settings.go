@@ -9,7 +9,6 @@ import (
 
 	"termic/app/store"
 	"termic/registry/refusal"
-	"termic/sandbox/linuxcage"
 )
 
 // The keys.
@@ -178,13 +177,17 @@ func isScrollback(value string) error {
 	return nil
 }
 
+// minProcesses is linuxcage.MinProcesses, the fewest that a cage can run with. Settings import no cage, so a test holds the
+// two together.
+const minProcesses = 256
+
 func isProcesses(value string) error {
 	n, err := strconv.Atoi(value)
 	if err == nil && n == 0 {
 		return nil
 	}
-	if err != nil || n < linuxcage.MinProcesses || n > 1_000_000 {
-		return fmt.Errorf("is 0 or a number from %d to 1000000", linuxcage.MinProcesses)
+	if err != nil || n < minProcesses || n > 1_000_000 {
+		return fmt.Errorf("is 0 or a number from %d to 1000000", minProcesses)
 	}
 	return nil
 }

@@ -138,6 +138,25 @@ test("stale entries are marked, and one button brings them up to date", async ()
   await leave();
 });
 
+test("a client of an older revision is named with what to do, until such clients are served", async () => {
+  const token = rig.secret("mcp-token");
+  const opens = () => fetch(`http://127.0.0.1:${rig.secret("mcp-port")}/mcp`, {
+    method: "POST",
+    headers: { "content-type": "application/json", authorization: `Bearer ${token}` },
+    body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "initialize", params: { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "old-one", version: "1" } } }),
+  });
+  assert.equal((await opens()).status, 400);
+  await act("control plane settings");
+  const told = page.getByText("old-one 1 speaks an older revision of MCP (2025-06-18) and was refused");
+  await told.waitFor();
+  await page.getByRole("switch", { name: "Serve older clients" }).click();
+  await until("it is no longer named", async () => (await told.count()) === 0);
+  assert.equal((await opens()).status, 200);
+  await page.getByRole("switch", { name: "Serve older clients" }).click();
+  await until("older clients are not served", async () => (await opens()).status === 400);
+  await leave();
+});
+
 test("a destructive call of an outside client waits, takes no key of the terminal, and is denied with one", async () => {
   rig.termic("client", "add", "bot", "--other");
   rig.termic("new", "victim", "--agent", "shell");

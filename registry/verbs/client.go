@@ -29,9 +29,17 @@ const (
 	ConfirmElicit = "elicit"
 )
 
+// OlderClient is a program that was refused because it speaks no revision that is served.
+type OlderClient struct {
+	Refused  string `json:"refused" jsonschema:"client that could not connect, in its own words" cli:"col"`
+	Revision string `json:"revision" jsonschema:"older revision of MCP that it speaks; unknown where it does not say" cli:"col"`
+	Remedy   string `json:"remedy" jsonschema:"what to do" cli:"col"`
+}
+
 // ClientListOut is the result of client_list.
 type ClientListOut struct {
-	Clients []Client `json:"clients" jsonschema:"every client that termic knows, and the registered others"`
+	Clients []Client      `json:"clients" jsonschema:"every client that termic knows, and the registered others"`
+	Refused []OlderClient `json:"refused,omitempty" jsonschema:"clients that could not connect since the app started because they speak an older revision of MCP, the latest last"`
 }
 
 var ClientList = registry.Define[None, ClientListOut](registry.Verb{

@@ -296,6 +296,8 @@ type FileChange struct {
 	Removed int    `json:"removed" jsonschema:"lines removed" cli:"col"`
 	Binary  bool   `json:"binary,omitempty" jsonschema:"no text: lines are not counted"`
 	Large   bool   `json:"large,omitempty" jsonschema:"too large to be compared"`
+	Nested  bool   `json:"nested,omitempty" jsonschema:"a repository of its own: not looked into"`
+	Unread  bool   `json:"unread,omitempty" jsonschema:"cannot be read, or is no file"`
 }
 
 // TaskDiffOut is the result of task_diff.

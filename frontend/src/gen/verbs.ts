@@ -317,6 +317,10 @@ export interface FileChange {
   binary?: boolean;
   /** too large to be compared */
   large?: boolean;
+  /** a repository of its own: not looked into */
+  nested?: boolean;
+  /** cannot be read, or is no file */
+  unread?: boolean;
 }
 
 export interface TaskDiffOut {
@@ -1122,9 +1126,20 @@ export interface Client {
   trouble?: string;
 }
 
+export interface OlderClient {
+  /** client that could not connect, in its own words */
+  refused: string;
+  /** older revision of MCP that it speaks; unknown where it does not say */
+  revision: string;
+  /** what to do */
+  remedy: string;
+}
+
 export interface ClientListOut {
   /** every client that termic knows, and the registered others */
   clients: Client[];
+  /** clients that could not connect since the app started because they speak an older revision of MCP, the latest last */
+  refused?: OlderClient[];
 }
 
 export interface ClientShowIn {
