@@ -21,6 +21,7 @@ import (
 	"termic/app/gui"
 	"termic/app/handlers"
 	"termic/app/hold"
+	"termic/app/notify"
 	"termic/app/project"
 	"termic/app/prompt"
 	"termic/app/registration"
@@ -99,6 +100,8 @@ type app struct {
 	state    *agentstate.Keeper
 	window   *window
 	page     *handlers.Page
+	notices  *notify.Watcher
+	bus      *notify.Bus
 }
 
 // open makes every service and gives every verb its handler.
@@ -111,6 +114,7 @@ func open(ctx context.Context, s *store.Store, log *audit.Log, o Options) (*app,
 	if err != nil {
 		return nil, err
 	}
+	bus := notify.Session(o.Environ) // before the login shell may name another
 	environment := openEnvironment(ctx, set, o, o.Log)
 	o.Environ = environment.Environ()
 	known, err := openAgents(s, o.Environ)
@@ -130,7 +134,8 @@ func open(ctx context.Context, s *store.Store, log *audit.Log, o Options) (*app,
 		Auth: hostAuth{book, outside.Saw}, Version: o.Version, Log: o.Log, Ended: endedGrant(book),
 		OlderClients: func() bool { return set.Bool(settings.MCPOlder) },
 	}
-	a := &app{Options: o, store: s, book: book, endpoint: newEndpoint(s, set, book, server, outside, log, o.Log), streams: newStreams(), window: watching(log)}
+	a := &app{Options: o, store: s, book: book, endpoint: newEndpoint(s, set, book, server, outside, log, o.Log), streams: newStreams(), window: watching(log), bus: bus}
+	a.notices = noticing(func() *task.Tasks { return a.tasks }, func() bool { return a.window.feed.Pages() > 0 }, known, set, bus, o)
 	outside.Use(a.endpoint)
 	a.endpoint.withdraw() // of a run that crashed: its token is dead and its port may be another's
 	cages, err := s.Subdir("cages")
@@ -145,7 +150,7 @@ func open(ctx context.Context, s *store.Store, log *audit.Log, o Options) (*app,
 	}
 	a.tasks, err = task.Open(ctx, task.Tools{
 		Store: s, Projects: projects, Agents: known.Set, Settings: set, Credentials: a.endpoint, Machine: cage.NewMachine(o.Stage), State: a.state,
-		Environ: environment.Environ, CLI: o.CLI, Blank: grant.Blank, Log: o.Log, Changed: a.window.feed.Poke,
+		Environ: environment.Environ, CLI: o.CLI, Blank: grant.Blank, Log: o.Log, Changed: a.changed,
 		Recheck: a.recheck, Lost: a.lost,
 	})
 	if err != nil {
@@ -161,7 +166,7 @@ func open(ctx context.Context, s *store.Store, log *audit.Log, o Options) (*app,
 	a.holds.Confirms = outside.Elicits
 	a.router.HoldWith(a.holds)
 	services := handlers.Services{
-		Projects: projects, Tasks: a.tasks, Agents: known, Settings: set, Endpoint: a.endpoint, Streams: a.streams, Clients: outside, Environment: environment, Window: a.window,
+		Projects: projects, Tasks: a.tasks, Agents: known, Settings: set, Endpoint: a.endpoint, Streams: a.streams, Clients: outside, Environment: environment, Window: a.window, Desktop: bus,
 		Store: s, Git: g, Book: book, Version: o.Version, Audit: auditLog{log, s}, Holds: a.holds, Policy: policy,
 		Prompts: prompt.New(filepath.Join(s.Dir(), "prompts")), Call: a.router.Dispatch,
 	}
@@ -203,6 +208,7 @@ func (a *app) serve(ctx context.Context) error {
 		}
 	}()
 	defer a.tasks.Stop()
+	defer a.notice(ctx)()
 	saved, saving := make(chan struct{}), sync.WaitGroup{}
 	saving.Go(func() { a.tasks.SaveLayouts(saved) })
 	defer saving.Wait()
@@ -225,13 +231,31 @@ func (a *app) serve(ctx context.Context) error {
 		go a.window.watchHolds(ctx, a.holds)
 		a.window.feed.AttachWindow(a.Host.Front)
 		a.Window(gui.New(gui.Options{
-			Router: a.router, Streams: guiStreams{a.streams}, Feed: a.window.feed, Host: a.Host, Working: a.working, Assets: a.Assets, Log: a.Log,
+			Router: a.router, Streams: guiStreams{a.streams}, Feed: a.window.feed, Host: a.Host, Working: a.working, InView: a.notices.InView, Assets: a.Assets, Log: a.Log,
 		}))
 	}
 	if a.Ready != nil {
 		a.Ready(a.endpoint.State())
 	}
 	return ctl.Serve(ctx, listener, a.router, a.streams, a.Log)
+}
+
+// changed says that a tab's state may have changed. It never blocks.
+func (a *app) changed() {
+	a.window.feed.Poke()
+	a.notices.Poke()
+}
+
+// notice tells the desktop of agents until the returned function is called, which waits until it has ceased.
+func (a *app) notice(ctx context.Context) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	var running sync.WaitGroup
+	running.Go(func() { a.notices.Run(ctx) })
+	return func() {
+		cancel()
+		running.Wait()
+		a.bus.Close()
+	}
 }
 
 // working returns how many tasks' agents work right now.

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"strings"
 
 	"termic/registry"
 	"termic/registry/refusal"
@@ -101,6 +102,9 @@ func (s *Server) act(name, text string) (string, error) {
 		return "", nil
 	case "stay":
 		s.goOn()
+		return "", nil
+	case "in-view": // ids of tabs, separated by spaces
+		s.InView(strings.Fields(text))
 		return "", nil
 	case "report":
 		s.Log.Warn("the page reports", "text", text)

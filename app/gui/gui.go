@@ -71,6 +71,8 @@ type Options struct {
 	Host    Host
 	// Working returns how many tasks' agents work right now.
 	Working func() int
+	// InView is told which tabs the person looks at: those that pages show while they have the focus.
+	InView func(tabs []string)
 	// Assets is the built page, with index.html at its top.
 	Assets fs.FS
 	Log    *slog.Logger

@@ -109,7 +109,7 @@ func newRig(t *testing.T) *rig {
 	t.Helper()
 	r := &rig{router: &fakeRouter{}, window: &fakeHost{}, streams: fakeStreams{}}
 	r.Server = New(Options{
-		Router: r.router, Streams: r.streams, Feed: NewFeed(), Host: r.window, Working: func() int { return 0 },
+		Router: r.router, Streams: r.streams, Feed: NewFeed(), Host: r.window, Working: func() int { return 0 }, InView: func(tabs []string) { r.window.asked = append(r.window.asked, "in view "+strings.Join(tabs, ",")) },
 		Assets: fstest.MapFS{"index.html": {Data: []byte("<title>page</title>")}, "assets/a.js": {Data: []byte("1")}},
 		Log:    slog.New(slog.DiscardHandler),
 	})
@@ -230,6 +230,8 @@ func TestActsOfTheHost(t *testing.T) {
 		{"a script is not", "open-url", `"javascript:alert(1)"`, "bad_input", ""},
 		{"an address without a host is not", "open-url", `"http:///x"`, "bad_input", ""},
 		{"the renderer is told", "renderer", ``, `"result":"dom"`, ""},
+		{"the person looks at tabs", "in-view", `"tb-1 tb-2"`, `"result":""`, "in view tb-1,tb-2"},
+		{"the person looks at none", "in-view", `""`, `"result":""`, "in view "},
 		{"the app is ended", "quit", ``, `"result":""`, "quit"},
 		{"nothing else can be asked", "front", ``, "unknown_verb", ""},
 		{"a body that is no text is refused", "open-url", `{"a":1}`, "bad_input", ""},

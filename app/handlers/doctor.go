@@ -8,6 +8,8 @@ import (
 	"runtime"
 	"time"
 
+	"termic/app/notify"
+	"termic/app/settings"
 	"termic/app/shellenv"
 	"termic/registry"
 	"termic/registry/verbs"
@@ -25,6 +27,7 @@ func (s Services) doctor(ctx context.Context, _ registry.Call, _ verbs.None) (ve
 	checks = append(checks, s.dataChecks()...)
 	checks = append(checks, s.archiveCheck())
 	checks = append(checks, s.environmentCheck())
+	checks = append(checks, s.desktopCheck(ctx))
 	checks = append(checks, s.strayChecks()...)
 	checks = append(checks, s.auditCheck())
 	checks = append(checks, s.endpointCheck())
@@ -82,6 +85,29 @@ func (s Services) environmentCheck() verbs.Check {
 		return verbs.Check{Name: "environment", State: "ok", Evidence: "as " + shell + " makes it"}
 	}
 	return verbs.Check{Name: "environment", State: "ok", Evidence: "as the app was started with"}
+}
+
+// desktopTimeout bounds the question to the desktop: its service may have to be started for it.
+const desktopTimeout = 3 * time.Second
+
+func (s Services) desktopCheck(ctx context.Context) verbs.Check {
+	check := verbs.Check{Name: "notifications", State: "off"}
+	if !s.Settings.Bool(settings.Notify) {
+		check.Evidence, check.Remedy = "switched off", "termic settings set notify.agents true"
+		return check
+	}
+	ctx, cancel := context.WithTimeout(ctx, desktopTimeout)
+	defer cancel()
+	switch err := s.Desktop.Check(ctx); {
+	case err == nil:
+		check.State, check.Evidence = "ok", "the desktop's service answers"
+	case errors.Is(err, notify.ErrNoBus):
+		check.Evidence = "no session bus was reached, so the desktop is told nothing"
+		check.Remedy = "start the app from a desktop session, if you want notifications"
+	default:
+		check.Evidence, check.Remedy = "no notification service answers on the session bus", "install one, if you want notifications"
+	}
+	return check
 }
 
 // maxStrays bounds what doctor lists: a program that starts itself again and again could fill a page.

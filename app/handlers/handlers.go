@@ -72,6 +72,7 @@ type Services struct {
 	Git      *git.Git
 	Book     *grant.Book
 	Clients  *registration.Set
+	Desktop  Desktop
 	Window   Window
 	// Environment is what tabs start from.
 	Environment Environment
@@ -92,6 +93,12 @@ type AuditLog interface {
 	Newest() (uint64, <-chan struct{})
 	// Verify looks the whole log through.
 	Verify() (audit.Report, error)
+}
+
+// Desktop is what shows notifications.
+type Desktop interface {
+	// Check returns nil when it answers before ctx ends.
+	Check(ctx context.Context) error
 }
 
 // Environment is what new tabs start from.

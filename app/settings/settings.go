@@ -26,6 +26,9 @@ const (
 	Shortcuts    = "shortcuts"
 	Processes    = "cage.processes"
 	Environment  = "terminal.environment"
+	Notify       = "notify.agents"
+	NotifyQuiet  = "notify.quiet_hours"
+	NotifyNever  = "notify.never_for"
 )
 
 // Setting is one setting: what it is called, what it does, and which values it takes.
@@ -47,6 +50,9 @@ var all = []Setting{
 	{Scrollback, "10000", "lines kept above the screen of each new tab", isScrollback},
 	{FontSize, "13", "size of the window's terminal text, in pixels: 9 to 32", isFontSize},
 	{ScreenReader, "false", "let a screen reader follow the window's terminals", isBool},
+	{Notify, "true", "tell the desktop when an agent has stopped or waits for you, unless its tab is in view", isBool},
+	{NotifyQuiet, "", "hours in which the desktop is told nothing, such as 22:00-07:00; empty: none", isHours},
+	{NotifyNever, "", "projects of which the desktop is told nothing: their names, separated by commas", isNames},
 	{Theme, "system", "colours of the window: system, light or dark", oneOf("system", "light", "dark")},
 	{Contrast, "system", "contrast of the window: system, normal or more", oneOf("system", "normal", "more")},
 	{Shortcuts, "{}", "the window's keys that differ from the built-in ones: a JSON object from action to keys", isShortcuts},

@@ -30,7 +30,7 @@ const transport: Transport = async (verb, args) => answerOf(await post(`/call/${
 export const app = newClient(transport);
 
 /** Asks the window itself for what no verb covers; see app/gui. Throws Unreachable, or the refusal's reason. */
-export async function host(act: "pick-directory" | "open-url" | "renderer" | "quit" | "stay" | "report", text = ""): Promise<string> {
+export async function host(act: "pick-directory" | "open-url" | "renderer" | "quit" | "stay" | "in-view" | "report", text = ""): Promise<string> {
   const answer = await answerOf(await post(`/host/${act}`, JSON.stringify(text)));
   if (answer.refusal) throw new Error(answer.refusal.reason);
   return String(answer.result ?? "");
