@@ -5,7 +5,7 @@
 //	GET  /                      the page and its assets
 //	POST /call/<verb>           body: the arguments; answer: {"result": …} or {"refusal": …}
 //	GET  /feed/<ticket>         of window_watch: changes, one JSON object a line, for as long as the page lives
-//	GET  /pty/<ticket>?page=…   of task_attach: output, first what draws the screen, then live
+//	GET  /pty/<ticket>?page=…&cols=…&rows=…   of task_attach: output, first what draws the screen, then live
 //	POST /pty/<ticket>/input?seq=N   keys, in the order of N
 //	POST /pty/<ticket>/ack?bytes=N   how much output the page has drawn, in all
 //	POST /pty/<ticket>/size?cols=N&rows=N

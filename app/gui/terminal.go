@@ -53,6 +53,12 @@ func (s *Server) output(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer stream.Close()
+	// Before the first picture is taken: one with more rows than the page's terminal would scroll out of it.
+	cols, _ := strconv.Atoi(r.URL.Query().Get("cols"))
+	rows, _ := strconv.Atoi(r.URL.Query().Get("rows"))
+	if cols > 0 && rows > 0 && cols <= maxCells && rows <= maxCells {
+		_ = stream.Resize(cols, rows) // a terminal that has ended keeps its size
+	}
 	t := &terminal{stream: stream, next: 1, more: make(chan struct{}, 1)}
 	s.mu.Lock()
 	s.terminals[ticket] = t

@@ -85,12 +85,12 @@ export class Attachment {
     );
   }
 
-  /** Attaches; rejects when the app refuses. */
-  static async open(task: string, tab: string, page: string, to: Drawn): Promise<Attachment> {
+  /** Attaches with a size in cells, which the first picture then has; rejects when the app refuses. */
+  static async open(task: string, tab: string, page: string, size: { cols: number; rows: number }, to: Drawn): Promise<Attachment> {
     const attachment = new Attachment(to);
     const { ticket } = await app.call("task_attach", { task, tab });
     attachment.path = `/pty/${ticket}`;
-    const reader = await stream(`${attachment.path}?page=${page}`, attachment.abort.signal);
+    const reader = await stream(`${attachment.path}?page=${page}&cols=${size.cols}&rows=${size.rows}`, attachment.abort.signal);
     void attachment.read(reader);
     return attachment;
   }

@@ -128,7 +128,7 @@ export class Term {
 
   private async attach(page: string): Promise<void> {
     try {
-      const attachment = await Attachment.open(this.task, this.tab, page, {
+      const attachment = await Attachment.open(this.task, this.tab, page, this.xterm, {
         write: (bytes, done) => this.xterm.write(bytes, done),
         ended: () => this.onEnded(),
         lost: (error) => {
