@@ -49,7 +49,7 @@ var layers = []struct {
 	{"termic/app/screen", nil, "mechanisms know nothing of tasks"},
 	{"termic/app/settle", nil, "mechanisms know nothing of tasks"},
 	{"termic/app/notify", []string{"termic/app/notify/fakebus", "termic/app/settle"}, "what tells the desktop knows states and no task"},
-	{"termic/app/settings", []string{"termic/app/store", "termic/registry/refusal", "termic/sandbox/linuxcage"}, "settings know no service that they are for, but the least number of processes that a cage can have"},
+	{"termic/app/settings", []string{"termic/app/store", "termic/registry/refusal"}, "settings know no service that they are for"},
 	{"termic/app/agentstate", []string{"termic/app/agent", "termic/app/safefile", "termic/registry/ident", "termic/sandbox/capability", "termic/sandbox/launch", "termic/sandbox/profile"}, "what a cage gets of an agent knows no task's life"},
 	{"termic/app/agent", []string{"termic/app/settle", "termic/sandbox/capability"}, "agents are data"},
 	{"termic/app/prompt", []string{"termic/app/safefile"}, "prompts are files: they know nobody who sends them"},
