@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -291,7 +292,7 @@ func TestATerminalsOutputInputAndSize(t *testing.T) {
 	stream := newFakeStream(reader)
 	r.streams["T"] = stream
 	go fmt.Fprint(writer, "hello")
-	response, err := http.Get(r.web.URL + "/pty/T?page=" + page)
+	response, err := http.Get(r.web.URL + "/pty/T?cols=100&rows=30&page=" + page)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -320,7 +321,7 @@ func TestATerminalsOutputInputAndSize(t *testing.T) {
 		}
 	}
 	stream.mu.Lock()
-	if string(stream.input) != "ab" || len(stream.sizes) != 1 || stream.sizes[0] != [2]int{80, 24} {
+	if string(stream.input) != "ab" || !slices.Equal(stream.sizes, [][2]int{{100, 30}, {80, 24}}) {
 		t.Errorf("input %q, sizes %v", stream.input, stream.sizes)
 	}
 	stream.mu.Unlock()
