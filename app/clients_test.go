@@ -291,6 +291,7 @@ func TestEntriesFollowAPortThatMoves(t *testing.T) {
 	config := put(t, codexConfig, home, ".codex", "config.toml")
 	r.must("client_add", `{"client":"codex"}`)
 	r.must("client_add", `{"client":"gemini"}`)
+	r.restart() // what was written is known from the file alone
 	old := r.url()
 	taken, err := net.Listen("tcp4", "127.0.0.1:0")
 	if err != nil {
@@ -305,6 +306,11 @@ func TestEntriesFollowAPortThatMoves(t *testing.T) {
 	if err := taken.Close(); err != nil {
 		t.Fatal(err)
 	}
+	put(t, strings.Replace(before, "/mcp", "/mcp?mine", 1), config)
+	if no := r.refused(refusal.Conflict, "client_refresh", `{"port":%d}`, port); !strings.Contains(no.Reason, "codex") || r.url() != old {
+		t.Errorf("the port was moved away from an entry that somebody changed: %v", no)
+	}
+	put(t, before, config)
 	would := r.must("client_refresh", `{"port":%d,"dry_run":true}`, port)
 	if get(t, config) != before || !strings.Contains(fmt.Sprint(would["clients"]), "codex") || strings.Contains(fmt.Sprint(would["clients"]), "gemini") {
 		t.Errorf("dry run: %v", would)
@@ -437,6 +443,7 @@ func TestClaudeIsChangedThroughItsOwnCommandLine(t *testing.T) {
 	if err := json.Unmarshal([]byte(get(t, config)), &has); err != nil || has.Servers["termic"].URL != r.url() || has.Servers["termic"].Type != "http" {
 		t.Errorf("%+v, %v", has, err)
 	}
+	r.restart()
 	r.must("settings_set", `{"key":"mcp.port","value":%q}`, fmt.Sprint(freePort(t)))
 	if r.entryOf("claude") != "stale" {
 		t.Errorf("entry: %s", r.entryOf("claude"))

@@ -133,7 +133,7 @@ func (s *Server) initialize(params jsonrpc.Members) ([]byte, *jsonrpc.Error) {
 	if !slices.Contains(olderRevisions, version) {
 		version = olderRevisions[0]
 	}
-	return s.encode(initializeResult{ProtocolVersion: version, ServerInfo: s.serverInfo(), Instructions: instructions})
+	return s.encode(initializeResult{ProtocolVersion: version, ServerInfo: s.serverInfo(), Instructions: registry.Instructions})
 }
 
 // OlderClient is a client that was refused for its revision. Name and Revision are its own words, made fit to be shown,

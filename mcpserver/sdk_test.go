@@ -48,7 +48,7 @@ func (f *fixture) connect(token string) (*mcp.ClientSession, *bearer) {
 func TestTheOfficialClientDiscoversListsAndCalls(t *testing.T) {
 	f := newFixture(t, Limits{})
 	session, wire := f.connect(fullToken)
-	if got := session.InitializeResult(); got.ProtocolVersion != Revision || got.ServerInfo.Name != "termic" || got.Instructions != instructions {
+	if got := session.InitializeResult(); got.ProtocolVersion != Revision || got.ServerInfo.Name != "termic" || got.Instructions != registry.Instructions {
 		t.Errorf("discovered %+v", got)
 	}
 	list, err := session.ListTools(t.Context(), nil)

@@ -170,7 +170,7 @@ func newTalk(t *testing.T, client Client) *talk {
 	outRead, outWrite := io.Pipe()
 	k := &talk{t: t, in: inWrite, lines: make(chan string, 100), ended: make(chan error, 1)}
 	go func() {
-		b := &Bridge{Client: client, Version: "test"}
+		b := &Bridge{Client: client, Version: "test", Instructions: "what a model should know"}
 		err := b.Serve(context.Background(), inRead, outWrite)
 		outWrite.Close()
 		k.ended <- err

@@ -16,9 +16,11 @@ import (
 const (
 	// maxLine bounds a message: the endpoint takes 4 MiB.
 	maxLine = 4 << 20
-	// maxAtOnce is how many messages are under way at once; the next line is read when there is room. The endpoint
-	// takes 32 of one token.
+	// maxAtOnce is how many requests are under way at once. The endpoint takes 32 of one token.
 	maxAtOnce = 16
+	// maxWaiting is how many more are held until there is room; the next line is read when fewer are. Meanwhile cancellations
+	// come through.
+	maxWaiting = 48
 	// drainTimeout is how long what is under way may take once the client has closed its end. A client that goes
 	// away closes it and waits for nothing; a script may have sent one line and wait for its answer.
 	drainTimeout = 10 * time.Second
@@ -27,8 +29,8 @@ const (
 // Bridge carries messages between a client on standard input and output and the endpoint, each by itself.
 type Bridge struct {
 	Client
-	// Version is what it says of itself.
-	Version string
+	// Version is what it says of itself, Instructions what a model should know of the tools together.
+	Version, Instructions string
 
 	out   *bufio.Writer
 	write sync.Mutex // held while a line is written
@@ -45,14 +47,28 @@ func (b *Bridge) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	defer cancel()
 	lines, ended := make(chan []byte), make(chan error, 1)
 	go func() { ended <- readLines(ctx, in, lines) }()
-	room := make(chan struct{}, maxAtOnce)
+	room, held := make(chan struct{}, maxAtOnce), make(chan struct{}, maxAtOnce+maxWaiting)
 	var all sync.WaitGroup
 	for line := next(ctx, lines); line != nil; line = next(ctx, lines) {
-		room <- struct{}{}
-		own, done := b.begin(ctx, line)
+		message, failure := decode(line)
+		switch {
+		case failure != nil:
+			b.fail(message.ID, failure)
+			continue
+		case message.IsNotification():
+			b.notified(message) // at once: a cancellation makes room
+			continue
+		}
+		held <- struct{}{}
+		own, done := b.begin(ctx, message)
 		all.Go(func() {
-			defer func() { done(); <-room }()
-			b.answer(own, line)
+			defer func() { done(); <-held }()
+			select {
+			case room <- struct{}{}:
+				b.request(own, message)
+				<-room
+			case <-own.Done(): // a request that its client cancelled gets no answer
+			}
 		})
 	}
 	giveUp := time.AfterFunc(drainTimeout, cancel)
@@ -123,13 +139,9 @@ func readLine(r *bufio.Reader) ([]byte, error) {
 	}
 }
 
-// begin registers a message, so that a later one can cancel it.
-func (b *Bridge) begin(ctx context.Context, line []byte) (context.Context, func()) {
+// begin registers a request, so that a later message can cancel it.
+func (b *Bridge) begin(ctx context.Context, message jsonrpc.Message) (context.Context, func()) {
 	own, cancel := context.WithCancel(ctx)
-	message, failure := jsonrpc.Decode(line)
-	if failure != nil || message.IsNotification() {
-		return own, cancel
-	}
 	id := string(message.ID)
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -142,21 +154,12 @@ func (b *Bridge) begin(ctx context.Context, line []byte) (context.Context, func(
 	}
 }
 
-// answer answers one line. A notification gets none.
-func (b *Bridge) answer(ctx context.Context, line []byte) {
+// decode reads a line.
+func decode(line []byte) (jsonrpc.Message, *jsonrpc.Error) {
 	if bytes.Equal(line, errLong) {
-		b.fail(nil, jsonrpc.ErrInvalidRequest.With(fmt.Sprintf("a message is longer than %d bytes", maxLine)))
-		return
+		return jsonrpc.Message{}, jsonrpc.ErrInvalidRequest.With(fmt.Sprintf("a message is longer than %d bytes", maxLine))
 	}
-	message, failure := jsonrpc.Decode(line)
-	switch {
-	case failure != nil:
-		b.fail(message.ID, failure)
-	case message.IsNotification():
-		b.notified(message)
-	default:
-		b.request(ctx, message)
-	}
+	return jsonrpc.Decode(line)
 }
 
 // notified takes a notification. Only one is for the bridge itself; the endpoint has none.

@@ -41,7 +41,7 @@ func TestAnOpeningOfAnOlderRevisionIsAnsweredInIt(t *testing.T) {
 		"2025-11-25": "2025-11-25", "2025-06-18": "2025-06-18", "2024-11-05": "2024-11-05", "2030-01-01": "2025-11-25", "": "2025-11-25",
 	} {
 		got := k.ask(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"` + asked + `","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}`)
-		mustContain(t, got, `"protocolVersion":"`+answered+`"`, `"capabilities":{"tools":{}}`, `"serverInfo":{"name":"termic","version":"test"}`)
+		mustContain(t, got, `"protocolVersion":"`+answered+`"`, `"capabilities":{"tools":{}}`, `"serverInfo":{"name":"termic","version":"test"}`, `"instructions":"what a model should know"`)
 	}
 	if got := k.ask(`{"jsonrpc":"2.0","id":2,"method":"ping"}`); got != `{"jsonrpc":"2.0","id":2,"result":{}}` {
 		t.Error(got)
@@ -178,6 +178,38 @@ func TestACancelledRequestEndsAndGetsNoAnswer(t *testing.T) {
 	mustContain(t, k.ask(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"quick"}}`), `"id":2,"result"`) // it holds up nobody
 	k.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"one"}}`)
 	<-gone
+	if rest := k.end(); len(rest) != 0 {
+		t.Errorf("answered: %v", rest)
+	}
+}
+
+// As many requests as are sent on at once wait, and one more: a cancellation of the first lets that one through.
+func TestACancellationIsReadWhenThereIsNoRoom(t *testing.T) {
+	app := newFakeApp(t)
+	reached := make(chan bool, maxAtOnce)
+	app.answer = func(w http.ResponseWriter, r *http.Request, body string) {
+		if strings.Contains(body, "slow") {
+			reached <- true
+			<-r.Context().Done()
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = io.WriteString(w, `{"jsonrpc":"2.0","id":"next","result":{}}`)
+	}
+	k := newTalk(t, app.client())
+	for i := range maxAtOnce {
+		k.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"slow"}}`, i))
+		<-reached
+	}
+	k.send(`{"jsonrpc":"2.0","id":"held","method":"tools/call","params":{"name":"slow"}}`)
+	k.send(`{"jsonrpc":"2.0","id":"next","method":"tools/call","params":{"name":"quick"}}`)
+	for _, id := range []string{`"held"`, "0"} {
+		k.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":` + id + `}}`)
+	}
+	mustContain(t, k.receive(), `"id":"next","result"`)
+	for i := 1; i < maxAtOnce; i++ {
+		k.send(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%d}}`, i))
+	}
 	if rest := k.end(); len(rest) != 0 {
 		t.Errorf("answered: %v", rest)
 	}

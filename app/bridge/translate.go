@@ -66,6 +66,7 @@ func (b *Bridge) initialize(message jsonrpc.Message, params map[string]json.RawM
 		"protocolVersion": revision,
 		"capabilities":    map[string]any{"tools": map[string]any{}},
 		"serverInfo":      map[string]any{"name": "termic", "version": b.Version},
+		"instructions":    b.Instructions,
 	})
 	if err != nil {
 		b.fail(message.ID, jsonrpc.ErrInternal)

@@ -11,6 +11,7 @@ import (
 
 	"termic/app/agentsmd"
 	"termic/app/bridge"
+	"termic/registry"
 	"termic/registry/refusal"
 	"termic/registry/render"
 )
@@ -72,7 +73,7 @@ func (s *session) stdio(cmd *cobra.Command, words []string) error {
 	if err != nil {
 		return err
 	}
-	b := &bridge.Bridge{Client: client, Version: s.env.Version}
+	b := &bridge.Bridge{Client: client, Version: s.env.Version, Instructions: registry.Instructions}
 	return b.Serve(cmd.Context(), s.env.Stdin, s.out)
 }
 

@@ -278,6 +278,9 @@ func (s *Set) Refresh(ctx context.Context, url string, dryRun bool) (done []Chan
 
 func (s *Set) refresh(ctx context.Context, c clients.Client, r Record, url string, dryRun bool) (Change, error) {
 	p, err := s.lookFor(c, r, url)
+	if err == nil && p.state == clients.Changed {
+		err = p.allowed(false) // it may name the old address, and is not ours to write over
+	}
 	if err != nil || p.state != clients.Stale {
 		return Change{}, err
 	}

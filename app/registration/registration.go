@@ -13,6 +13,7 @@ import (
 	"regexp"
 	"slices"
 	"sync"
+	"syscall"
 	"time"
 
 	"termic/app/store"
@@ -346,7 +347,9 @@ func Explain(err error) error {
 	case errIs(err, clients.ErrLocked):
 		return refusal.New(refusal.Busy, "the client is writing its configuration", "try again").Because(err)
 	case errIs(err, clients.ErrUnsafe):
-		return refusal.New(refusal.Conflict, "the client's configuration is not a plain file of yours that can be replaced", "follow: termic client show NAME").Because(err)
+		return refusal.New(refusal.Conflict, "the client's configuration is not a plain file of yours with one name, that can be replaced", "follow: termic client show NAME").Because(err)
+	case errIs(err, syscall.ELOOP):
+		return refusal.New(refusal.Conflict, "the client's configuration is a link that leads to itself", "put that right, or follow: termic client show NAME").Because(err)
 	case errIs(err, fs.ErrPermission):
 		return refusal.New(refusal.Conflict, "the client's configuration may not be read or written", "look at its permissions, or follow: termic client show NAME").Because(err)
 	}

@@ -94,6 +94,7 @@ func run(s *samples, rounds int) (err error) {
 		{"settings", "set", "mcp.enabled", "true"},
 		{"project", "add", r.Repo},
 		{"new", "fix", "--project", "shop", "--agent", "shell", "--wait"},
+		{"client", "add", "claude", "--confirm"},
 	} {
 		if _, err := r.Do(args...); err != nil {
 			return err
@@ -103,20 +104,32 @@ func run(s *samples, rounds int) (err error) {
 	if err != nil {
 		return err
 	}
+	port, err := r.Secret("mcp-port")
+	if err != nil {
+		return err
+	}
+	programs := []program{
+		{floor, []string{nothing}},
+		{help, []string{r.Termic, "version"}},
+		{cliCall, []string{r.Termic, "status", "fix", "--json"}},
+		{headers, []string{r.Termic, "mcp-headers", "--client", "claude", "--url", "http://127.0.0.1:" + port + "/mcp", "--data-dir", r.Data}},
+	}
 	for range rounds {
-		if err := round(s, r, nothing); err != nil {
+		if err := round(s, r, programs); err != nil {
 			return err
 		}
 	}
 	return measureMCP(s, r)
 }
 
+// program is one that is measured from its start to its end.
+type program struct {
+	what string
+	argv []string
+}
+
 // round measures the programs once, in turn.
-func round(s *samples, r *rig.Rig, nothing string) error {
-	programs := []struct {
-		what string
-		argv []string
-	}{{floor, []string{nothing}}, {help, []string{r.Termic, "version"}}, {cliCall, []string{r.Termic, "status", "fix", "--json"}}}
+func round(s *samples, r *rig.Rig, programs []program) error {
 	for _, p := range programs {
 		if err := s.time(p.what, func() error { _, err := r.Run(p.argv[0], p.argv[1:]...); return err }); err != nil {
 			return err

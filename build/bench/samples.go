@@ -89,12 +89,13 @@ const (
 	floor   = "start of a program that does nothing"
 	help    = "termic version"
 	cliCall = "termic status over the socket"
+	headers = "termic mcp-headers, of a registered client"
 )
 
 // table renders the figures as the lines of docs/benchmarks.md.
 func (s *samples) table() []string {
 	lines := []string{"| what | median ms | p95 ms | samples |", "|---|---|---|---|"}
-	for _, what := range []string{floor, help, cliCall} {
+	for _, what := range []string{floor, help, cliCall, headers} {
 		lines = append(lines, fmt.Sprintf("| %s | %.2f | %.2f | %d |", what, s.quantile(what, 0.5), s.quantile(what, 0.95), len(s.Micros[what])))
 	}
 	lines = append(lines, "", fmt.Sprintf("%s / %s, median of pairs: %.2f", cliCall, floor, s.ratio(cliCall, floor)), "",

@@ -16,7 +16,7 @@ import (
 type Written struct {
 	// File is the configuration as the client names it, before any link.
 	File string `json:"file"`
-	// Entry is what was written, as JSON in canonical form.
+	// Entry is what was written, as JSON.
 	Entry json.RawMessage `json:"entry"`
 	// Made counts the objects around the entry that were not there.
 	Made int `json:"made,omitempty"`
@@ -115,10 +115,20 @@ func (c Client) Judge(src []byte, t Target, written *Written) (State, error) {
 		return Current, nil
 	case written == nil:
 		return Foreign, nil
-	case bytes.Equal(has, written.Entry):
+	case sameJSON(has, written.Entry):
 		return Stale, nil
 	}
 	return Changed, nil
+}
+
+// sameJSON compares an entry in canonical form with one that was kept: the file it was kept in is laid out for people to read.
+func sameJSON(has, kept json.RawMessage) bool {
+	var value any
+	if json.Unmarshal(kept, &value) != nil {
+		return false
+	}
+	text, err := canonical(value)
+	return err == nil && bytes.Equal(has, text)
 }
 
 // Write returns a configuration with the entry for a target, and what is to be remembered: Entry, Made and Extra
