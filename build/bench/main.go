@@ -94,7 +94,7 @@ func run(s *samples, rounds int) (err error) {
 		{"settings", "set", "mcp.enabled", "true"},
 		{"project", "add", r.Repo},
 		{"new", "fix", "--project", "shop", "--agent", "shell", "--wait"},
-		{"client", "add", "claude", "--confirm"},
+		{"client", "add", "claude"},
 	} {
 		if _, err := r.Do(args...); err != nil {
 			return err
