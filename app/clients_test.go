@@ -334,6 +334,12 @@ func TestEntriesFollowAPortThatMoves(t *testing.T) {
 	if got := get(t, config); got != codexConfig {
 		t.Errorf("configuration afterwards:\n%s", got)
 	}
+	r.must("client_remove", `{"client":"gemini"}`)
+	for _, name := range []string{config, filepath.Join(home, ".gemini", "settings.json")} {
+		if left, err := filepath.Glob(name + ".*"); err != nil || len(left) > 0 {
+			t.Errorf("left beside it: %v, %v", left, err)
+		}
+	}
 }
 
 func freePort(t *testing.T) int {

@@ -48,6 +48,9 @@ func (c Client) connect(ctx context.Context, address string) (connection, error)
 		return connection{}, refusal.Of(err)
 	}
 	raw, err := ctl.NewClient(c.DataDir).Call(ctx, "client_connect", arguments)
+	if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return connection{}, refusal.New(refusal.Unavailable, "the app does not answer", "see whether it is stopped or hangs; if so, end it and start it again: termic serve").Because(err)
+	}
 	if err != nil {
 		return connection{}, err
 	}

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"termic/registry/refusal"
 )
@@ -108,6 +109,23 @@ func TestADataDirectoryThatIsNotOursGivesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := app.client().Headers(context.Background(), app.address(), ""); err != nil {
+		t.Errorf("the twin: %v", err)
+	}
+}
+
+// A stopped app takes connections, as the system does it for it, and never answers.
+func TestAnAppThatDoesNotAnswerIsSaid(t *testing.T) {
+	app := newFakeApp(t)
+	address := app.address()
+	ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
+	defer cancel()
+	app.mu.Lock() // no question is answered
+	_, err := app.client().Headers(ctx, address, "")
+	app.mu.Unlock()
+	if no, ok := refusal.From(err); !ok || no.Code != refusal.Unavailable || no.Remedy == "" {
+		t.Errorf("%v", err)
+	}
+	if _, err := app.client().Headers(context.Background(), address, ""); err != nil {
 		t.Errorf("the twin: %v", err)
 	}
 }

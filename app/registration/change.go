@@ -1,6 +1,7 @@
 package registration
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"time"
@@ -133,7 +134,11 @@ func (s *Set) apply(ctx context.Context, p plan, out []byte, next *Record) (back
 	if err = errors.Join(err, unlock()); err != nil {
 		return "", err
 	}
-	if done.Backup != "" {
+	switch {
+	case done.Backup == "":
+	case p.state == clients.Stale:
+		next.Written.Ours = append(next.Written.Ours, done.Backup)
+	default:
 		next.Written.Backups = append(next.Written.Backups, done.Backup)
 	}
 	if len(done.Dirs) > 0 {
@@ -236,21 +241,35 @@ func (s *Set) put(p plan, out []byte, change *Change) error {
 		if err := p.from.Remove(p.record.Written.Dirs); err != nil {
 			return err
 		}
-		clients.Tidy(p.record.Written.Backups, p.from.Data)
+		p.tidy(p.from.Data, out)
 		return nil
 	}
 	done, err := p.from.Replace(out, time.Now())
 	if err != nil {
 		return err
 	}
-	kept := clients.Tidy(p.record.Written.Backups, out)
-	if len(kept) < len(p.record.Written.Backups) {
+	if p.tidy(out, out) {
 		// The file is what it was before it was registered: the copy with our entry is of no use to anyone.
-		clients.Tidy([]string{done.Backup}, p.from.Data)
+		clients.Tidy([]string{done.Backup}, holds(p.from.Data))
 		done.Backup = ""
 	}
 	change.Backup = done.Backup
 	return nil
+}
+
+// tidy removes the copies of a configuration that hold what it holds now, and those that hold an entry of ours beside what is left
+// without it. It tells whether one of the former was there.
+func (p plan) tidy(now, without []byte) bool {
+	written := *p.record.Written
+	clients.Tidy(written.Ours, func(data []byte) bool {
+		rest, err := p.client.Drop(data, written)
+		return err == nil && bytes.Equal(rest, without)
+	})
+	return len(clients.Tidy(written.Backups, holds(now))) < len(written.Backups)
+}
+
+func holds(now []byte) func([]byte) bool {
+	return func(data []byte) bool { return bytes.Equal(data, now) }
 }
 
 // Refresh rewrites every entry that is ours and stale, for the address url, and returns what it did, and the

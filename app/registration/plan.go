@@ -85,7 +85,7 @@ func (p plan) write(extra bool) ([]byte, clients.Written, error) {
 		written.Made = max(written.Made, before.Made)
 		written.Extra = written.Extra || before.Extra
 		written.Created = written.Created || before.Created
-		written.Dirs, written.Backups = before.Dirs, before.Backups
+		written.Dirs, written.Backups, written.Ours = before.Dirs, before.Backups, before.Ours
 	}
 	return out, written, nil
 }

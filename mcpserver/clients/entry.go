@@ -25,8 +25,9 @@ type Written struct {
 	// Created: the file was not there. Dirs are the directories that were not there, the outermost first.
 	Created bool     `json:"created,omitempty"`
 	Dirs    []string `json:"dirs,omitempty"`
-	// Backups are the copies that were made beside the file.
+	// Backups are the copies that were made beside the file; Ours are those that were made while an entry of ours stood in it.
 	Backups []string `json:"backups,omitempty"`
+	Ours    []string `json:"ours,omitempty"`
 }
 
 // State is how an entry stands.

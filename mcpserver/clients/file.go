@@ -306,14 +306,14 @@ func removeEmpty(dirs []string) error {
 	return nil
 }
 
-// Tidy removes those backups that hold what the file holds now, which nobody can miss, and returns the others.
-func Tidy(backups []string, now []byte) []string {
+// Tidy removes those backups of which useless says that nobody can miss what they hold, and returns the others.
+func Tidy(backups []string, useless func(data []byte) bool) []string {
 	var kept []string
 	for _, name := range backups {
 		data, _, err := read(name)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
-		case err != nil || !bytes.Equal(data, now) || os.Remove(name) != nil:
+		case err != nil || !useless(data) || os.Remove(name) != nil:
 			kept = append(kept, name)
 		}
 	}

@@ -72,7 +72,7 @@ func TestAFileIsReplacedWithABackupBesideIt(t *testing.T) {
 	if got := names(t, dir); len(got) != 3 {
 		t.Errorf("something is left: %v", got)
 	}
-	if kept := Tidy([]string{done.Backup, second.Backup}, []byte("old")); len(kept) != 1 || kept[0] != second.Backup {
+	if kept := Tidy([]string{done.Backup, second.Backup}, func(data []byte) bool { return string(data) == "old" }); len(kept) != 1 || kept[0] != second.Backup {
 		t.Errorf("kept %v", kept)
 	}
 	if got := names(t, dir); len(got) != 2 {
