@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"termic/mcpserver/clients"
 )
@@ -114,29 +115,59 @@ func marks(src []byte, mark string) []int {
 	return at
 }
 
-// Install writes text into a file; Remove takes it out. They return how the file changed as a diff, empty when it did
-// not, and the copy of what it held before.
+// ErrEncoding says that a file is no UTF-8, so that text added to it would be read as something else.
+var ErrEncoding = errors.New("it is no UTF-8 text")
+
+// Install writes text into a file. It returns how the file changed as a diff, empty when it did not, and the copy of what it
+// held before.
 func Install(file, text string, now time.Time) (diff, backup string, err error) {
-	return change(file, now, func(src []byte) ([]byte, error) { return Put(src, text) })
+	done, err := change(file, now, func(src []byte) ([]byte, error) { return Put(src, text) })
+	return done.diff, done.backup, err
 }
 
-// Remove is the opposite of Install. A file that holds nothing else stays, empty.
+// Remove is the opposite of Install: it takes the text out, and removes the copies that hold nothing besides it and what the file
+// then holds. A file that holds nothing else stays, empty.
 func Remove(file string, now time.Time) (diff, backup string, err error) {
-	return change(file, now, Take)
+	done, err := change(file, now, Take)
+	if err != nil || done.diff == "" {
+		return done.diff, done.backup, err
+	}
+	copies, err := done.file.Backups()
+	if err != nil {
+		return done.diff, done.backup, err
+	}
+	kept := clients.Tidy(copies, func(data []byte) bool {
+		rest, err := Take(data)
+		return err == nil && bytes.Equal(rest, done.now)
+	})
+	if !slices.Contains(kept, done.backup) {
+		done.backup = ""
+	}
+	return done.diff, done.backup, nil
 }
 
-func change(file string, now time.Time, edit func([]byte) ([]byte, error)) (diff, backup string, err error) {
+// changed is what became of a file: nothing where diff is empty.
+type changed struct {
+	file         clients.File
+	now          []byte
+	diff, backup string
+}
+
+func change(file string, now time.Time, edit func([]byte) ([]byte, error)) (changed, error) {
 	f, err := clients.Open(file)
 	if err != nil {
-		return "", "", err
+		return changed{}, err
+	}
+	if !utf8.Valid(f.Data) {
+		return changed{}, fmt.Errorf("%s: %w", file, ErrEncoding)
 	}
 	out, err := edit(f.Data)
 	if err != nil {
-		return "", "", fmt.Errorf("%s: %w", file, err)
+		return changed{}, fmt.Errorf("%s: %w", file, err)
 	}
 	if bytes.Equal(out, f.Data) {
-		return "", "", nil
+		return changed{}, nil
 	}
 	done, err := f.Replace(out, now)
-	return clients.Diff(file, string(f.Data), string(out)), done.Backup, err
+	return changed{f, out, clients.Diff(file, string(f.Data), string(out)), done.Backup}, err
 }

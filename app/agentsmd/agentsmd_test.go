@@ -98,11 +98,33 @@ func TestFilesAreChangedWithABackup(t *testing.T) {
 	if diff, backup, err := Install(file, text, time.Now()); err != nil || diff != "" || backup != "" {
 		t.Errorf("again: %q, %q, %v", diff, backup, err)
 	}
-	if _, _, err := Remove(file, time.Now()); err != nil {
+	if _, _, err := Install(file, text+"- more\n", time.Now()); err != nil {
 		t.Error(err)
+	}
+	others := file + ".termic-20260101-000000.bak" // of a time when more stood in it
+	if err := os.WriteFile(others, []byte("# Mine\nand more\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if diff, backup, err := Remove(file, time.Now()); err != nil || diff == "" || backup != "" {
+		t.Errorf("%q, %q, %v", diff, backup, err)
 	}
 	if data, err := os.ReadFile(file); err != nil || string(data) != "# Mine\n" {
 		t.Errorf("%q, %v", data, err)
+	}
+	if left, err := filepath.Glob(file + ".*"); err != nil || len(left) != 1 || left[0] != others {
+		t.Errorf("left: %v, %v", left, err)
+	}
+}
+
+func TestAFileThatIsNoUTF8IsRefused(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "AGENTS.md")
+	for src, want := range map[string]error{"\xff\xfe#\x00\n\x00": ErrEncoding, "# \u00e9\n": nil} {
+		if err := os.WriteFile(file, []byte(src), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := Install(file, text, time.Now()); !errors.Is(err, want) {
+			t.Errorf("%q: %v", src, err)
+		}
 	}
 }
 

@@ -69,14 +69,14 @@ func (s *Set) Add(ctx context.Context, in Add) (Change, error) {
 	}
 	p, err := s.look(c, before)
 	if err != nil {
-		return Change{}, Explain(err)
+		return Change{}, explain(c.Name, err)
 	}
 	if err := p.allowed(in.Replace); err != nil {
 		return Change{}, err
 	}
 	out, written, err := p.write(in.Extra)
 	if err != nil {
-		return Change{}, Explain(err)
+		return Change{}, explain(c.Name, err)
 	}
 	change.Diff = p.diff(out)
 	if in.DryRun {
@@ -88,7 +88,7 @@ func (s *Set) Add(ctx context.Context, in Add) (Change, error) {
 		return Change{}, err
 	}
 	if change.Backup, err = s.apply(ctx, p, out, &next); err != nil {
-		return Change{}, errors.Join(Explain(err), s.restore(c.Name, before, there))
+		return Change{}, errors.Join(explain(c.Name, err), s.restore(c.Name, before, there))
 	}
 	change.Notes = []string{c.After}
 	return s.admit(c, there && !before.Ended, before, next, change)
@@ -182,7 +182,7 @@ func (s *Set) Remove(ctx context.Context, in Remove) (Change, error) {
 	}
 	if r.Written != nil {
 		if err := s.takeOut(ctx, c, r, in, &change); err != nil {
-			return Change{}, endedAllTheSame(Explain(err), in.DryRun)
+			return Change{}, endedAllTheSame(explain(c.Name, err), in.DryRun)
 		}
 	}
 	if !in.DryRun {
@@ -287,7 +287,7 @@ func (s *Set) Refresh(ctx context.Context, url string, dryRun bool) (done []Chan
 		change, err := s.refresh(ctx, c, r, url, dryRun)
 		switch {
 		case err != nil:
-			failed[name] = Explain(err)
+			failed[name] = explain(name, err)
 		case change.Diff != "":
 			done = append(done, change)
 		}

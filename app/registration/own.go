@@ -129,7 +129,11 @@ func (s *Set) runOwn(ctx context.Context, program string, args []string) error {
 	if err := cmd.Run(); err != nil && !errors.Is(err, exec.ErrWaitDelay) {
 		text := said.String()
 		cause := fmt.Errorf("run %s %s: %w: %s", filepath.Base(program), strings.Join(args[:2], " "), err, text[:min(len(text), maxSaid)])
-		return refusal.Newf(refusal.Conflict, "follow: termic client show NAME", "the client's own command line refused: %s %s", filepath.Base(program), strings.Join(args[:2], " ")).Because(cause)
+		did := "refused"
+		if ctx.Err() != nil {
+			did = "did not end in time"
+		}
+		return refusal.Newf(refusal.Conflict, "follow: termic client show "+filepath.Base(program), "the client's own command line %s: %s %s", did, filepath.Base(program), strings.Join(args[:2], " ")).Because(cause)
 	}
 	return nil
 }

@@ -207,7 +207,7 @@ func (s *Set) status(c clients.Client) Status {
 	}
 	p, err := s.look(c, r)
 	if err != nil {
-		out.State, out.Trouble = "", Explain(err).Error()
+		out.State, out.Trouble = "", explain(c.Name, err).Error()
 		return out
 	}
 	out.State = p.state
@@ -333,13 +333,13 @@ func errIs(err error, targets ...error) bool {
 	return slices.ContainsFunc(targets, func(target error) bool { return errors.Is(err, target) })
 }
 
-// Explain returns an error of a configuration as a refusal.
-func Explain(err error) error {
+// explain returns an error of a client's configuration as a refusal.
+func explain(client string, err error) error {
 	if no, ok := refusal.From(err); ok {
 		return no
 	}
 	if place, ok := placeOf(err); ok {
-		return refusal.New(refusal.Conflict, "the client's configuration cannot be edited: "+place, "put that right, or follow: termic client show NAME").Because(err)
+		return refusal.New(refusal.Conflict, "the client's configuration cannot be edited: "+place, "put that right, or follow: termic client show "+client).Because(err)
 	}
 	switch {
 	case errIs(err, clients.ErrChanged):
@@ -347,11 +347,11 @@ func Explain(err error) error {
 	case errIs(err, clients.ErrLocked):
 		return refusal.New(refusal.Busy, "the client is writing its configuration", "try again").Because(err)
 	case errIs(err, clients.ErrUnsafe):
-		return refusal.New(refusal.Conflict, "the client's configuration is not a plain file of yours with one name, that can be replaced", "follow: termic client show NAME").Because(err)
+		return refusal.New(refusal.Conflict, "the client's configuration is not a plain file of yours with one name, that can be replaced", "follow: termic client show "+client).Because(err)
 	case errIs(err, syscall.ELOOP):
-		return refusal.New(refusal.Conflict, "the client's configuration is a link that leads to itself", "put that right, or follow: termic client show NAME").Because(err)
+		return refusal.New(refusal.Conflict, "the client's configuration is a link that leads to itself", "put that right, or follow: termic client show "+client).Because(err)
 	case errIs(err, fs.ErrPermission):
-		return refusal.New(refusal.Conflict, "the client's configuration may not be read or written", "look at its permissions, or follow: termic client show NAME").Because(err)
+		return refusal.New(refusal.Conflict, "the client's configuration may not be read or written", "look at its permissions, or follow: termic client show "+client).Because(err)
 	}
 	return err
 }

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"syscall"
 	"time"
 )
@@ -304,6 +305,22 @@ func removeEmpty(dirs []string) error {
 		}
 	}
 	return nil
+}
+
+// Backups returns the copies of the file that stand beside it.
+func (f File) Backups() ([]string, error) {
+	dir := filepath.Dir(f.Target)
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, fmt.Errorf("list copies: %w", err)
+	}
+	var names []string
+	for _, entry := range entries {
+		if strings.HasPrefix(entry.Name(), filepath.Base(f.Target)+".termic-") && strings.HasSuffix(entry.Name(), ".bak") {
+			names = append(names, filepath.Join(dir, entry.Name()))
+		}
+	}
+	return names, nil
 }
 
 // Tidy removes those backups of which useless says that nobody can miss what they hold, and returns the others.
