@@ -47,7 +47,8 @@ func (b *Bridge) forward(ctx context.Context, message jsonrpc.Message, params ma
 	if err == nil || ctx.Err() != nil {
 		return // a request that its client cancelled gets no answer
 	}
-	b.fail(message.ID, jsonrpc.ErrInternal.With(explain(err)))
+	// -32603 is the one code of JSON-RPC for what is not the message's fault; its usual words would say that termic is.
+	b.fail(message.ID, &jsonrpc.Error{Code: jsonrpc.ErrInternal.Code, Message: explain(err)})
 }
 
 // explain returns what the client shows of an error on the way.
