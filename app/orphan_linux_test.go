@@ -34,10 +34,8 @@ func TestAnArchiveMakesOrphansAndGivesThemToNobody(t *testing.T) {
 	}
 	grandparents := func(when string) {
 		t.Helper()
-		b.allowed("grand", `task_status {"task":"orphan"}`)
-		b.allowed("grand", `task_send {"task":"orphan","text":"say hello `+when+`"}`)
-		b.allowed("grand", `task_wait {"task":"orphan","timeoutMs":20000}`)
-		b.allowed("grand", `task_log {"task":"orphan"}`)
+		b.allowed("grand", `task_status {"task":"orphan"}`, `task_send {"task":"orphan","text":"say hello `+when+`"}`,
+			`task_wait {"task":"orphan","timeoutMs":20000}`, `task_log {"task":"orphan"}`)
 		for _, other := range []string{"stranger", "aunt"} {
 			b.refusedInside(other, map[string]string{
 				`task_status {"task":"orphan"}`: "not_found", `task_send {"task":"orphan","text":"say owned"}`: "not_found", `task_log {"task":"orphan"}`: "not_found",
@@ -55,8 +53,7 @@ func TestAnArchiveMakesOrphansAndGivesThemToNobody(t *testing.T) {
 	if left := b.grantOf("parent"); left != "" || parents == "" {
 		t.Errorf("the archived task's grant was %q, and is %q", parents, left)
 	}
-	b.allowed("orphan", `task_status {}`)
-	b.allowed("orphan", `task_new {"name":"late","agent":"test","mcp":false}`)
+	b.allowed("orphan", `task_status {}`, `task_new {"name":"late","agent":"test","mcp":false}`)
 	grandparents("after")
 	b.allowed("grand", `task_status {"task":"late"}`)
 	b.refusedInside("aunt", map[string]string{`task_status {"task":"late"}`: "not_found"})
@@ -67,8 +64,7 @@ func TestAnArchiveMakesOrphansAndGivesThemToNobody(t *testing.T) {
 	if again := b.grantOf("parent"); again == parents || again == "" {
 		t.Errorf("the restored task's grant was %q, and is %q", parents, again)
 	}
-	b.allowed("parent", `task_status {"task":"orphan"}`)
-	b.allowed("parent", `task_status {"task":"late"}`)
+	b.allowed("parent", `task_status {"task":"orphan"}`, `task_status {"task":"late"}`)
 	if after := b.grantOf("orphan"); after != before {
 		t.Errorf("the orphan's grant was %q, and is %q", before, after)
 	}
