@@ -10,6 +10,8 @@ export interface TaskNewIn {
   project?: string;
   /** branch, tag or commit to start from; default: the project's default branch */
   base?: string;
+  /** fetch the base, which then is a branch, from origin first and start from there; where origin is not reached, from what was fetched last, which is said. Not for caged agents */
+  fetch?: boolean;
   /** agent to start; default: the setting agents.default */
   agent?: string;
   /** mode of the cage; default: from a caged agent its own, else as the project's settings say, else off */
@@ -121,6 +123,8 @@ export interface TaskNewOut {
   task: Task;
   /** what became of the prompt: none given, queued until the agent is ready, or submitted with its start */
   delivery: "none" | "queued" | "submitted";
+  /** why the base is not origin's although that was asked for, in words */
+  fetched?: string;
   /** what of the project's settings was not run, in words */
   setup?: string;
 }
