@@ -1533,6 +1533,16 @@ export interface WindowWatchOut {
   held: HeldCall[];
 }
 
+export interface WindowCallsIn {
+  /** task: name, project/name, unique prefix, or id */
+  task: string;
+}
+
+export interface WindowCallsOut {
+  /** the newest calls of the task, oldest first */
+  calls: Called[];
+}
+
 export interface TaskPreviewOut {
   /** what the task could really touch on this machine, in words */
   can: string[];
@@ -1666,6 +1676,8 @@ export interface Verbs {
   doctor: { in: None; out: DoctorOut };
   /** show everything, and follow it */
   window_watch: { in: None; out: WindowWatchOut };
+  /** list the calls of one task */
+  window_calls: { in: WindowCallsIn; out: WindowCallsOut };
   /** say what a new task could touch */
   task_preview: { in: TaskNewIn; out: TaskPreviewOut };
 }
@@ -1739,6 +1751,7 @@ export const verbs: { readonly [K in VerbName]: { readonly summary: string; read
   hold_forget: { summary: "take back what you allowed for all time", class: "write" },
   doctor: { summary: "check this machine and this app", class: "read" },
   window_watch: { summary: "show everything, and follow it", class: "read" },
+  window_calls: { summary: "list the calls of one task", class: "read" },
   task_preview: { summary: "say what a new task could touch", class: "read" },
 };
 
