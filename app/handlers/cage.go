@@ -121,7 +121,7 @@ func (s Services) wanted(ctx context.Context, subject registry.Subject, in verbs
 	}
 	p, _ := s.Projects.Get(subject.Project)
 	want := task.New{
-		Name: in.Name, Project: subject.Project, Base: in.Base, Agent: in.Agent, Live: in.Live, Bypass: in.Bypass, Prompt: in.Prompt,
+		Name: in.Name, Project: subject.Project, Base: in.Base, Agent: in.Agent, Live: in.Live, Bypass: in.Bypass, Prompt: in.Prompt, Fetch: in.Fetch,
 		Projects: subject.Projects, Mode: capability.Off, Confirm: in.Confirm,
 	}
 	seeded := !in.Live && p.Defaults.Mode.Valid()

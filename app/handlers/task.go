@@ -43,7 +43,7 @@ func (s Services) taskNew(ctx context.Context, call registry.Call, in verbs.Task
 	if err != nil {
 		return verbs.TaskNewOut{}, err
 	}
-	out := verbs.TaskNewOut{Task: s.taskFor(call, record), Delivery: "none", Setup: s.Tasks.SetupNote(record.ID)}
+	out := verbs.TaskNewOut{Task: s.taskFor(call, record), Delivery: "none", Fetched: s.Tasks.FetchNote(record.ID), Setup: s.Tasks.SetupNote(record.ID)}
 	switch {
 	case delivered:
 		out.Delivery = "submitted"

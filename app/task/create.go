@@ -21,9 +21,11 @@ import (
 
 // New says what a new task is to be.
 type New struct {
-	Name     string
-	Project  ident.Project
-	Base     string
+	Name    string
+	Project ident.Project
+	Base    string
+	// Fetch brings Base, a branch, to where origin has it before.
+	Fetch    bool
 	Agent    string
 	Mode     capability.Mode
 	MCP      bool
@@ -105,6 +107,16 @@ func (s *Tasks) Create(ctx context.Context, want New) (record Record, delivered 
 	return record, delivered, nil
 }
 
+// FetchNote says why a task's base is not origin's although that was asked for; empty else, and after a restart of the app.
+func (s *Tasks) FetchNote(id ident.Task) string {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if t := s.tasks[id]; t != nil {
+		return t.fetched
+	}
+	return ""
+}
+
 // SetupNote says what of the project's settings was not run when a task was made, in words; empty when nothing was
 // left out, and after a restart of the app.
 func (s *Tasks) SetupNote(id ident.Task) string {
@@ -175,6 +187,8 @@ func (s *Tasks) admitCage(want New) error {
 	switch {
 	case want.Mode.Caged() && want.Live:
 		return refusal.New(refusal.Conflict, "the project's own checkout cannot be caged: what an agent writes there runs outside at once", "leave live out, or choose cage off")
+	case want.Fetch && want.Live:
+		return refusal.New(refusal.BadInput, "the project's own checkout is used as it is, so that nothing would be fetched for it", "leave fetch out, or live")
 	case want.Mode == capability.Off && want.MCP:
 		return refusal.New(refusal.BadInput, "a task without a cage has the control plane anyway", "leave mcp out, or choose a cage")
 	case want.Mode.Caged() && want.Bypass:
@@ -298,10 +312,13 @@ func (s *Tasks) prepare(ctx context.Context, repo *git.Repo, t *task, want New) 
 		}
 		return s.save(t, func(r *Record) { r.Base, r.Branch, r.Dir = head, branch, repo.Root })
 	}
-	base, err := s.base(ctx, repo, t.record(), want.Base)
+	base, fetched, err := s.base(ctx, repo, t.record(), want)
 	if err != nil {
 		return Record{}, err
 	}
+	s.mu.Lock()
+	t.fetched = fetched
+	s.mu.Unlock()
 	if t.fromCage, err = s.admitBase(ctx, repo, t.record(), base, want.Confirm); err != nil {
 		return Record{}, err
 	}

@@ -103,8 +103,8 @@ type task struct {
 	view view
 	// opened counts the tabs that were ever opened, for their names; guarded by Tasks.mu.
 	opened map[string]int
-	// setup is SetupNote; guarded by Tasks.mu.
-	setup string
+	// setup is SetupNote, fetched FetchNote; guarded by Tasks.mu.
+	setup, fetched string
 	// fromCage tells that it was made from what a cage wrote and is less caged than that cage; guarded by life.
 	fromCage bool
 }

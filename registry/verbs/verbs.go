@@ -37,7 +37,7 @@ func All() []*registry.Verb {
 		TaskBudget.Verb(), GrantList.Verb(), GrantRevoke.Verb(), ControlStop.Verb(), AuditTail.Verb(), AuditVerify.Verb(),
 		HoldList.Verb(), HoldAnswer.Verb(), HoldPolicy.Verb(), HoldForget.Verb(),
 		Doctor.Verb(),
-		WindowWatch.Verb(), TaskPreview.Verb(),
+		WindowWatch.Verb(), WindowCalls.Verb(), TaskPreview.Verb(),
 	}
 }
 

@@ -10,6 +10,8 @@ export interface TaskNewIn {
   project?: string;
   /** branch, tag or commit to start from; default: the project's default branch */
   base?: string;
+  /** fetch the base, which then is a branch, from origin first and start from there; where origin is not reached, from what was fetched last, which is said. Not for caged agents */
+  fetch?: boolean;
   /** agent to start; default: the setting agents.default */
   agent?: string;
   /** mode of the cage; default: from a caged agent its own, else as the project's settings say, else off */
@@ -121,6 +123,8 @@ export interface TaskNewOut {
   task: Task;
   /** what became of the prompt: none given, queued until the agent is ready, or submitted with its start */
   delivery: "none" | "queued" | "submitted";
+  /** why the base is not origin's although that was asked for, in words */
+  fetched?: string;
   /** what of the project's settings was not run, in words */
   setup?: string;
 }
@@ -1529,6 +1533,16 @@ export interface WindowWatchOut {
   held: HeldCall[];
 }
 
+export interface WindowCallsIn {
+  /** task: name, project/name, unique prefix, or id */
+  task: string;
+}
+
+export interface WindowCallsOut {
+  /** the newest calls of the task, oldest first */
+  calls: Called[];
+}
+
 export interface TaskPreviewOut {
   /** what the task could really touch on this machine, in words */
   can: string[];
@@ -1662,6 +1676,8 @@ export interface Verbs {
   doctor: { in: None; out: DoctorOut };
   /** show everything, and follow it */
   window_watch: { in: None; out: WindowWatchOut };
+  /** list the calls of one task */
+  window_calls: { in: WindowCallsIn; out: WindowCallsOut };
   /** say what a new task could touch */
   task_preview: { in: TaskNewIn; out: TaskPreviewOut };
 }
@@ -1735,6 +1751,7 @@ export const verbs: { readonly [K in VerbName]: { readonly summary: string; read
   hold_forget: { summary: "take back what you allowed for all time", class: "write" },
   doctor: { summary: "check this machine and this app", class: "read" },
   window_watch: { summary: "show everything, and follow it", class: "read" },
+  window_calls: { summary: "list the calls of one task", class: "read" },
   task_preview: { summary: "say what a new task could touch", class: "read" },
 };
 
