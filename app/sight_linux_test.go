@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"path/filepath"
@@ -19,11 +20,13 @@ var ownWords = []string{
 	"task_tab.name",
 }
 
-// leastCalls are arguments with which a caged caller may make each call for its own task, apart from the one that is tried.
+// leastCalls are arguments with which a caged caller may make each call for its own task, apart from the one that is tried. They
+// are as many as it takes to reach what looks that one up, and as few as change nothing.
 var leastCalls = map[string]string{
 	"task_agents": `{}`, "prompts": `{}`, "task_status": `{}`, "task_send": `{"task":"spy","text":":"}`, "task_wait": `{"task":"spy","timeoutMs":0}`, "task_log": `{"task":"spy","lines":1}`,
 	"task_result": `{"task":"spy"}`, "task_diff": `{"task":"spy"}`, "task_tab": `{"task":"spy","agent":"none"}`, "task_tab_close": `{"task":"spy","tab":"shell"}`,
 	"task_broadcast": `{"targets":["spy"],"text":":"}`, "task_new": `{"name":"kid","agent":"none","mcp":false}`,
+	"task_new.base": `{"name":"kid","agent":"shell","mcp":false}`, // which is looked for where all else is right
 }
 
 // TestNoArgumentTellsWhatIsHidden gives every argument of every tool of a caged caller the names of things that are there
@@ -75,11 +78,12 @@ func TestNoArgumentTellsWhatIsHidden(t *testing.T) {
 			if property.Type != "string" && !list || len(property.Enum) > 0 || slices.Contains(ownWords, verb.Name+"."+name) {
 				continue
 			}
+			given := cmp.Or(leastCalls[verb.Name+"."+name], least)
 			for _, pair := range pairs {
 				var answers [2]string
 				for i, selector := range pair {
 					arguments := map[string]any{}
-					if err := json.Unmarshal([]byte(least), &arguments); err != nil {
+					if err := json.Unmarshal([]byte(given), &arguments); err != nil {
 						t.Fatal(err)
 					}
 					if arguments[name] = selector; list {
