@@ -95,7 +95,7 @@ func (e *endpoint) Apply(ctx context.Context) error {
 	}
 	if address, serving := e.server.Address(); serving {
 		if port == 0 || int(address.Port()) == port {
-			e.server.Server.ToolsChanged() // a setting may be what it depends on
+			e.toolsChanged() // a setting may be what it depends on
 			return nil
 		}
 		e.stop("")

@@ -58,14 +58,25 @@ func isClient(name string) func(grant.Grant) bool {
 	return func(g grant.Grant) bool { return g.Task == "" && g.Channel == grant.HostPort && g.Name == name }
 }
 
-// Admit implements registration.Tokens. A switch of the endpoint waits meanwhile, so that no token outlives it.
+// Admit implements registration.Tokens. A switch of the endpoint waits meanwhile, so that no token outlives it. A client that
+// has a token keeps it: what it may call is looked up at each call, and its subscriptions hear of the change.
 func (e *endpoint) Admit(name string, ceiling registry.Class) error {
 	e.switching.Lock()
 	defer e.switching.Unlock()
 	if url, _ := e.State(); url == "" {
 		return nil
 	}
+	if e.book.Cap(isClient(name), ceiling) > 0 {
+		e.toolsChanged()
+		return nil
+	}
 	return e.mint(name, ceiling)
+}
+
+// toolsChanged makes the subscriptions of outside clients look what they are offered; e.switching is held.
+func (e *endpoint) toolsChanged() {
+	e.server.Server.ToolsChanged()
+	e.socket.toolsChanged()
 }
 
 // Expel implements registration.Tokens. It waits for nothing.
