@@ -7,6 +7,7 @@ import (
 	"net/netip"
 
 	"termic/app/registration"
+	"termic/app/settings"
 	"termic/mcpserver"
 	"termic/registry"
 	"termic/registry/grant"
@@ -95,15 +96,14 @@ func (e *endpoint) URL() string {
 	if url, _ := e.State(); url != "" {
 		return url
 	}
-	port, err := e.port()
-	if err != nil || port == 0 {
-		return ""
-	}
-	return e.URLAt(port)
+	return e.URLAt(e.settings.Int(settings.MCPPort))
 }
 
-// URLAt returns the address that the endpoint has on a port.
+// URLAt implements handlers.Endpoint.
 func (e *endpoint) URLAt(port int) string {
+	if port, _ = e.portFor(port); port == 0 {
+		return ""
+	}
 	return mcpserver.URL(netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), uint16(port)))
 }
 
