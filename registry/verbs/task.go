@@ -138,6 +138,18 @@ type TaskStatusOut struct {
 	Can   []string `json:"can" jsonschema:"what the task can touch on this machine, in words"`
 	Notes []string `json:"notes,omitempty" jsonschema:"what its running cage has of its agent's login, the person's caches and tools, and what it lacks, in words"`
 	Grant Grant    `json:"grant,omitzero" jsonschema:"what the caller may do; only when a task asks about itself" cli:"hide"`
+	// Limits are for the person and for callers with a full token.
+	Limits []TaskLimit `json:"limits,omitempty" jsonschema:"what its cage may take of the machine"`
+}
+
+// TaskLimit is one limit of a task's cage.
+type TaskLimit struct {
+	Name string `json:"name" enum:"memory,processes,cpu_weight" jsonschema:"what is limited: memory in MiB" cli:"col"`
+	Max  int    `json:"max" jsonschema:"0: any amount" cli:"col"`
+	Own  bool   `json:"own" jsonschema:"chosen for this task, not as the settings say" cli:"hide"`
+	Held bool   `json:"held" jsonschema:"the running cage is held to it" cli:"col"`
+	Uses *int   `json:"uses,omitempty" jsonschema:"taken now" cli:"col"`
+	Why  string `json:"why,omitempty" jsonschema:"why not held" cli:"col"`
 }
 
 // Grant tells a caller what it holds.

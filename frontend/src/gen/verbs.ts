@@ -244,6 +244,21 @@ export interface Grant {
   left?: Budget;
 }
 
+export interface TaskLimit {
+  /** what is limited: memory in MiB */
+  name: "memory" | "processes" | "cpu_weight";
+  /** 0: any amount */
+  max: number;
+  /** chosen for this task, not as the settings say */
+  own: boolean;
+  /** the running cage is held to it */
+  held: boolean;
+  /** taken now */
+  uses?: number;
+  /** why not held */
+  why?: string;
+}
+
 export interface TaskStatusOut {
   /** the task */
   task: Task;
@@ -253,6 +268,8 @@ export interface TaskStatusOut {
   notes?: string[];
   /** what the caller may do; only when a task asks about itself */
   grant?: Grant;
+  /** what its cage may take of the machine */
+  limits?: TaskLimit[];
 }
 
 export interface TaskResultIn {
@@ -657,6 +674,12 @@ export interface CageEditIn {
   env?: string[];
   /** hosts, paths, variables or project ids to take away, as the task shows them; all takes away everything */
   drop?: string[];
+  /** MiB of memory that its cage may take; 0: any amount, -1: as the setting cage.memory says */
+  memory?: number;
+  /** processes and threads that its cage may have; 0: any number, -1: as the setting cage.processes says */
+  processes?: number;
+  /** its cage's share of the processors, 1 to 10000, everything else has 100; 0: like everything else, -1: as the setting cage.cpu_weight says */
+  cpu_weight?: number;
   /** show what it would end and what the task could touch then, and change nothing */
   dry_run?: boolean;
   /** yes: end what runs in the task and start its tabs again in the changed cage */
