@@ -39,6 +39,7 @@ func (s Services) taskNew(ctx context.Context, call registry.Call, in verbs.Task
 	if want.Prompt, err = s.compose(call, in.PromptID, in.Prompt); err != nil {
 		return verbs.TaskNewOut{}, err
 	}
+	want.Progress = func(text string) { registry.Progress(ctx, text) }
 	record, delivered, err := s.Tasks.Create(ctx, want)
 	if err != nil {
 		return verbs.TaskNewOut{}, err
@@ -115,13 +116,14 @@ func (s Services) taskRename(_ context.Context, call registry.Call, in verbs.Tas
 }
 
 func (s Services) taskArchive(ctx context.Context, call registry.Call, in verbs.TaskArchiveIn) (verbs.TaskArchiveOut, error) {
-	record, unsent, err := s.Tasks.Archive(ctx, call.Subject.Task, task.PutAway{
+	done, err := s.Tasks.Archive(ctx, call.Subject.Task, task.PutAway{
 		Force: in.Force, Confirm: in.Confirm, Progress: func(text string) { registry.Progress(ctx, text) },
 	})
 	if err != nil {
 		return verbs.TaskArchiveOut{}, err
 	}
-	out := verbs.TaskArchiveOut{Task: s.task(record), Kept: []string{}, Unsent: unsent}
+	record := done.Record
+	out := verbs.TaskArchiveOut{Task: s.task(record), Kept: []string{}, Unsent: done.Unsent, Commands: done.Commands}
 	if record.Archived != nil {
 		out.Kept, out.Bytes = append(kept(*record.Archived), keptOwn(record.Kept)...), record.Archived.Bytes
 		out.IgnoredFiles, out.IgnoredBytes = record.Archived.IgnoredFiles, record.Archived.IgnoredBytes

@@ -255,13 +255,14 @@ type TaskArchiveOut struct {
 	Bytes        int64    `json:"bytes" jsonschema:"space that the archive takes, in bytes"`
 	IgnoredFiles int      `json:"ignored_files" jsonschema:"files that git ignores, which are not kept"`
 	IgnoredBytes int64    `json:"ignored_bytes" jsonschema:"their size in bytes"`
+	Commands     string   `json:"commands,omitempty" jsonschema:"what went wrong with the project's archive commands, in words"`
 	Unsent       int      `json:"unsent,omitempty" jsonschema:"texts that waited in its tabs and were dropped"`
 }
 
 var TaskArchive = registry.Define[TaskArchiveIn, TaskArchiveOut](registry.Verb{
 	Name:     "task_archive",
 	Summary:  "archive a task, keeping all its work",
-	Doc:      "Ends a task's tabs and removes its checkout. Branch, detached commits, staged and unstaged changes and untracked files are kept and come back with restore, and so does what its tabs showed; files that git ignores are not kept. Of a checkout that is gone, what git still has is kept, once that was confirmed. The task's token ends.",
+	Doc:      "Ends a task's tabs and removes its checkout. Branch, detached commits, staged and unstaged changes and untracked files are kept and come back with restore, and so does what its tabs showed; files that git ignores are not kept. The archive commands of the project's settings run before. Of a checkout that is gone, what git still has is kept, once that was confirmed. The task's token ends.",
 	Class:    registry.Destructive,
 	Scope:    registry.Full,
 	Audience: registry.ForCLI | registry.ForFull,

@@ -549,6 +549,8 @@ export interface TaskArchiveOut {
   ignored_files: number;
   /** their size in bytes */
   ignored_bytes: number;
+  /** what went wrong with the project's archive commands, in words */
+  commands?: string;
   /** texts that waited in its tabs and were dropped */
   unsent?: number;
 }
