@@ -26,6 +26,7 @@ func (s Services) bindTasks(r *registry.Router) {
 	bind(r, verbs.TaskRestore, s.taskRestore)
 	bind(r, verbs.TaskDiff, s.taskDiff)
 	s.bindKeeping(r)
+	s.bindReview(r)
 	bind(r, verbs.TaskCommits, s.taskCommits)
 	bind(r, verbs.TaskApply, s.taskApply)
 }
@@ -233,7 +234,7 @@ func (s Services) taskDiff(ctx context.Context, call registry.Call, in verbs.Tas
 	}
 	for _, f := range diff.Files {
 		out.Files = append(out.Files, verbs.FileChange{
-			Path: f.Path, OldPath: f.OldPath, Kind: string(f.Kind), Added: f.Added, Removed: f.Removed, Binary: f.Binary, Large: f.Large, Nested: f.Nested, Unread: f.Unreadable,
+			Path: shownPath(f.Path), OldPath: shownPath(f.OldPath), Kind: string(f.Kind), Added: f.Added, Removed: f.Removed, Binary: f.Binary, Large: f.Large, Nested: f.Nested, Unread: f.Unreadable,
 		})
 	}
 	return out, nil

@@ -152,6 +152,9 @@ func Open(ctx context.Context, tools Tools) (*Tasks, error) {
 	if err := s.recoverLandings(ctx); err != nil {
 		return nil, fmt.Errorf("open tasks: %w", err)
 	}
+	if err := s.recoverDiscards(ctx); err != nil {
+		return nil, fmt.Errorf("open tasks: %w", err)
+	}
 	if err := s.sweepQueues(); err != nil {
 		return nil, fmt.Errorf("open tasks: %w", err)
 	}
