@@ -52,8 +52,8 @@ type Server struct {
 	// Version is what the server says of itself, for display.
 	Version string
 	Limits  Limits
-	// Ended returns a channel that is closed when what caller's token stands for ends; nil: no subscription ends
-	// before its next keep-alive.
+	// Ended returns a channel that is closed when what caller's token stands for ends or shrinks; nil: no subscription
+	// hears of that before its next keep-alive.
 	Ended func(caller registry.Caller) <-chan struct{}
 	// Log receives failed authentication and mistakes of ours; nil discards.
 	Log *slog.Logger

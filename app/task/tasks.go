@@ -105,8 +105,6 @@ type task struct {
 	opened map[string]int
 	// setup is SetupNote, fetched FetchNote; guarded by Tasks.mu.
 	setup, fetched string
-	// fromCage tells that it was made from what a cage wrote and is less caged than that cage; guarded by life.
-	fromCage bool
 }
 
 // Open reads the tasks and puts right what a crash left behind.
@@ -152,6 +150,9 @@ func Open(ctx context.Context, tools Tools) (*Tasks, error) {
 		}
 	}
 	if err := s.recoverLandings(ctx); err != nil {
+		return nil, fmt.Errorf("open tasks: %w", err)
+	}
+	if err := s.recoverDiscards(ctx); err != nil {
 		return nil, fmt.Errorf("open tasks: %w", err)
 	}
 	if err := s.sweepQueues(); err != nil {

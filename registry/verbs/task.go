@@ -138,6 +138,18 @@ type TaskStatusOut struct {
 	Can   []string `json:"can" jsonschema:"what the task can touch on this machine, in words"`
 	Notes []string `json:"notes,omitempty" jsonschema:"what its running cage has of its agent's login, the person's caches and tools, and what it lacks, in words"`
 	Grant Grant    `json:"grant,omitzero" jsonschema:"what the caller may do; only when a task asks about itself" cli:"hide"`
+	// Limits are for the person and for callers with a full token.
+	Limits []TaskLimit `json:"limits,omitempty" jsonschema:"what its cage may take of the machine"`
+}
+
+// TaskLimit is one limit of a task's cage.
+type TaskLimit struct {
+	Name string `json:"name" enum:"memory,processes,cpu_weight" jsonschema:"what is limited: memory in MiB" cli:"col"`
+	Max  int    `json:"max" jsonschema:"0: any amount" cli:"col"`
+	Own  bool   `json:"own" jsonschema:"chosen for this task, not as the settings say" cli:"hide"`
+	Held bool   `json:"held" jsonschema:"the running cage is held to it" cli:"col"`
+	Uses *int   `json:"uses,omitempty" jsonschema:"taken now" cli:"col"`
+	Why  string `json:"why,omitempty" jsonschema:"why not held" cli:"col"`
 }
 
 // Grant tells a caller what it holds.
@@ -243,13 +255,14 @@ type TaskArchiveOut struct {
 	Bytes        int64    `json:"bytes" jsonschema:"space that the archive takes, in bytes"`
 	IgnoredFiles int      `json:"ignored_files" jsonschema:"files that git ignores, which are not kept"`
 	IgnoredBytes int64    `json:"ignored_bytes" jsonschema:"their size in bytes"`
+	Commands     string   `json:"commands,omitempty" jsonschema:"what went wrong with the project's archive commands, in words"`
 	Unsent       int      `json:"unsent,omitempty" jsonschema:"texts that waited in its tabs and were dropped"`
 }
 
 var TaskArchive = registry.Define[TaskArchiveIn, TaskArchiveOut](registry.Verb{
 	Name:     "task_archive",
 	Summary:  "archive a task, keeping all its work",
-	Doc:      "Ends a task's tabs and removes its checkout. Branch, detached commits, staged and unstaged changes and untracked files are kept and come back with restore, and so does what its tabs showed; files that git ignores are not kept. Of a checkout that is gone, what git still has is kept, once that was confirmed. The task's token ends.",
+	Doc:      "Ends a task's tabs and removes its checkout. Branch, detached commits, staged and unstaged changes and untracked files are kept and come back with restore, and so does what its tabs showed; files that git ignores are not kept. The archive commands of the project's settings run before. Of a checkout that is gone, what git still has is kept, once that was confirmed. The task's token ends.",
 	Class:    registry.Destructive,
 	Scope:    registry.Full,
 	Audience: registry.ForCLI | registry.ForFull,
