@@ -226,7 +226,8 @@ func (s Services) taskDiff(ctx context.Context, call registry.Call, in verbs.Tas
 		return verbs.TaskDiffOut{}, err
 	}
 	out := verbs.TaskDiffOut{
-		Base: string(record.Base), Commits: len(ahead), Files: []verbs.FileChange{},
+		Source: s.source(call),
+		Base:   string(record.Base), Commits: len(ahead), Files: []verbs.FileChange{},
 		Patch: diff.Patch, Truncated: diff.Truncated,
 	}
 	if in.Stat {

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"termic/registry"
 )
 
 func TestEveryDefinedVerbIsListedOnce(t *testing.T) {
@@ -62,5 +64,29 @@ func TestNoSchemaSaysNull(t *testing.T) {
 				t.Errorf("%s: a schema allows null: %s", verb.Name, text)
 			}
 		}
+	}
+}
+
+// TestTextOfATaskNamesItsSource: what an agent reads of another's words says whose they are. A verb that comes and returns
+// what is in a task to agents is asked for it here.
+func TestTextOfATaskNamesItsSource(t *testing.T) {
+	texts := []string{"text", "patch"}
+	tried := 0
+	for _, verb := range All() {
+		if verb.Reach != registry.ReachContent || verb.Audience&registry.ForScoped == 0 || verb.Bounded {
+			continue // a wait returns how it ended, in words of termic's
+		}
+		for _, name := range texts {
+			if verb.OutSchema().Properties[name] == nil {
+				continue
+			}
+			tried++
+			if verb.OutSchema().Properties["source"] == nil {
+				t.Errorf("%s returns %s of a task and does not say whose it is", verb.Name, name)
+			}
+		}
+	}
+	if tried < 3 {
+		t.Errorf("only %d texts were found", tried)
 	}
 }
