@@ -117,8 +117,9 @@ func (p *Projects) Absent(id ident.Project) (*git.Repo, error) {
 }
 
 // Add registers the repository at path. With an empty name it is named after its directory. Adding the same
-// repository again returns the project that there is.
-func (p *Projects) Add(ctx context.Context, path, name string) (Project, error) {
+// repository again returns the project that there is. unless is asked, with the list locked, whether a repository that is
+// none yet may become one: root and common are its top level and what its worktrees share.
+func (p *Projects) Add(ctx context.Context, path, name string, unless func(root, common string) error) (Project, error) {
 	if !filepath.IsAbs(path) {
 		return Project{}, refusal.New(refusal.BadInput, "the path is not absolute", "give the full path")
 	}
@@ -144,6 +145,9 @@ func (p *Projects) Add(ctx context.Context, path, name string) (Project, error) 
 		case strings.EqualFold(other.Name, name):
 			return Project{}, refusal.New(refusal.Conflict, "there is a project "+other.Name+" already", "give this one another name")
 		}
+	}
+	if err := unless(repo.Root, repo.CommonDir); err != nil {
+		return Project{}, err
 	}
 	project := Project{ID: ident.NewProject(), Name: name, Root: repo.Root, CommonDir: repo.CommonDir, Added: time.Now().UTC()}
 	list := append(slices.Clone(p.list), project)
