@@ -67,6 +67,31 @@ func TestADenialIsShownWithTheOneRuleThatAllowsIt(t *testing.T) {
 	}
 }
 
+// TestACageWithoutAHostSaysWhatItWasRefused: that it reaches nothing does not keep the person from seeing what it wanted.
+func TestACageWithoutAHostSaysWhatItWasRefused(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.cagedShell("fix", "")
+	asked := func() int {
+		n := 0
+		for _, d := range r.must("cage_denials", `{"task":"fix"}`)["denials"].([]any) {
+			if d := d.(map[string]any); d["target"] == "other.invalid:443" && d["allow"] == "other.invalid" {
+				n++
+			}
+		}
+		return n
+	}
+	shown(t, r.inside("fix", connect("other.invalid:443")), "403")
+	if asked() != 1 {
+		t.Errorf("%v", r.must("cage_denials", `{"task":"fix"}`))
+	}
+	r.must("cage_edit", `{"task":"fix","hosts":["other.invalid"],"confirm":true}`)
+	shown(t, r.inside("fix", connect("other.invalid:443")), "HTTP/1.1 5") // it passes the rule, and no such name is found
+	if asked() != 0 {
+		t.Errorf("what is allowed is still listed: %v", r.must("cage_denials", `{"task":"fix"}`))
+	}
+}
+
 // serveInside starts a server in a task's cage, at 18080 of its own loopback.
 func (r *rig) serveInside(task string) {
 	r.t.Helper()
