@@ -16,6 +16,7 @@ import (
 	"termic/registry/verbs"
 	"termic/sandbox/capability"
 	"termic/sandbox/cgroup"
+	"termic/sandbox/launch"
 )
 
 func (s Services) bindDoctor(r *registry.Router) { bind(r, verbs.Doctor, s.doctor) }
@@ -197,6 +198,10 @@ func (s Services) cageChecks(ctx context.Context) []verbs.Check {
 			check.State, check.Evidence = "off", err.Error()
 			if no := caged(err); no != nil {
 				check.Evidence, check.Remedy = no.Reason, no.Remedy
+			}
+			var lacks *launch.UnsupportedError
+			if errors.As(err, &lacks) && lacks.Cause != nil { // a refusal keeps it for the log: others may read that
+				check.Evidence += " (" + lacks.Cause.Error() + ")"
 			}
 		}
 		checks = append(checks, check)

@@ -999,8 +999,10 @@ export interface TaskWatchedIn {
 export interface WatchedThing {
   /** read and write: a directory of files; connect: an address or socket; program: started */
   kind: "read" | "write" | "connect" | "program";
-  /** the path or address */
+  /** the path or address; without a port: more than 32 of one host */
   what: string;
+  /** how many places below it were asked for, when they are more than are told apart */
+  below?: number;
   /** how often */
   count: number;
   /** tab in which it was first seen */
@@ -1014,7 +1016,7 @@ export interface WatchedThing {
 export interface TaskWatchedOut {
   /** what the task's programs asked for since the app started; whether they got it is not known */
   things: WatchedThing[];
-  /** how often something else was asked for, beyond what is kept */
+  /** how many other things there were, of the kinds asked for, that are not kept any more: those asked for least, longest ago */
   more?: number;
 }
 
