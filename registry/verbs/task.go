@@ -82,6 +82,7 @@ type TaskNewOut struct {
 	Task     Task   `json:"task" jsonschema:"the new task"`
 	Delivery string `json:"delivery" enum:"none,queued,submitted" jsonschema:"what became of the prompt: none given, queued until the agent is ready, or submitted with its start"`
 	Setup    string `json:"setup,omitempty" jsonschema:"what of the project's settings was not run, in words"`
+	Notice   string `json:"notice,omitempty" jsonschema:"why the agent's version is not supported; it runs all the same"`
 }
 
 var TaskNew = registry.Define[TaskNewIn, TaskNewOut](registry.Verb{
