@@ -1,6 +1,7 @@
 package handlers
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -8,6 +9,7 @@ import (
 	"time"
 
 	"termic/app/git"
+	"termic/app/settings"
 	"termic/app/tab"
 	"termic/app/task"
 	"termic/registry"
@@ -41,11 +43,13 @@ func (s Services) taskNew(ctx context.Context, call registry.Call, in verbs.Task
 		return verbs.TaskNewOut{}, err
 	}
 	want.Progress = func(text string) { registry.Progress(ctx, text) }
+	notice := s.noticing(ctx, cmp.Or(want.Agent, s.Settings.Get(settings.DefaultAgent)))
 	record, delivered, err := s.Tasks.Create(ctx, want)
 	if err != nil {
 		return verbs.TaskNewOut{}, err
 	}
-	out := verbs.TaskNewOut{Task: s.taskFor(call, record), Delivery: "none", Fetched: s.Tasks.FetchNote(record.ID), Setup: s.Tasks.SetupNote(record.ID)}
+	out := verbs.TaskNewOut{Delivery: "none", Fetched: s.Tasks.FetchNote(record.ID), Setup: s.Tasks.SetupNote(record.ID), Notice: notice()}
+	out.Task = s.taskFor(call, record)
 	switch {
 	case delivered:
 		out.Delivery = "submitted"

@@ -85,6 +85,7 @@ type TaskNewOut struct {
 	Delivery string `json:"delivery" enum:"none,queued,submitted" jsonschema:"what became of the prompt: none given, queued until the agent is ready, or submitted with its start"`
 	Fetched  string `json:"fetched,omitempty" jsonschema:"why the base is not origin's although that was asked for, in words"`
 	Setup    string `json:"setup,omitempty" jsonschema:"what of the project's settings was not run, in words"`
+	Notice   string `json:"notice,omitempty" jsonschema:"why the agent's version is not supported; it runs all the same"`
 }
 
 var TaskNew = registry.Define[TaskNewIn, TaskNewOut](registry.Verb{

@@ -127,6 +127,8 @@ export interface TaskNewOut {
   fetched?: string;
   /** what of the project's settings was not run, in words */
   setup?: string;
+  /** why the agent's version is not supported; it runs all the same */
+  notice?: string;
 }
 
 export interface TaskSendIn {
@@ -396,6 +398,8 @@ export interface TaskTabIn {
 export interface TabOut {
   /** the tab */
   tab: Tab;
+  /** why the agent's version is not supported; it runs all the same */
+  notice?: string;
 }
 
 export interface TaskTabCloseIn {
@@ -455,6 +459,8 @@ export interface Agent {
   installed: boolean;
   /** what the program says of its version */
   version?: string;
+  /** why this version is not supported; it runs all the same */
+  notice?: string;
 }
 
 export interface TaskAgentsOut {
@@ -462,6 +468,8 @@ export interface TaskAgentsOut {
   agents: Agent[];
   /** the one that task_new starts unless told otherwise */
   default: string;
+  /** files in the directory agents that define none, and where they are wrong */
+  faults?: string[];
 }
 
 export interface PromptsIn {
@@ -1180,6 +1188,35 @@ export interface AgentOut {
   agent: Agent;
 }
 
+export interface AgentTestIn {
+  /** id of the agent */
+  id: string;
+  /** text to send to it once it rests; without one no model is asked */
+  prompt?: string;
+  /** give up after so long; default one minute */
+  timeoutMs?: number;
+}
+
+export interface AgentStep {
+  /** what was looked at */
+  step: string;
+  /** how it is */
+  state: "ok" | "warning" | "failed" | "skipped";
+  /** what was seen */
+  saw: string;
+  /** how long it took */
+  ms: number;
+}
+
+export interface AgentTestOut {
+  /** fails: a step failed */
+  outcome: "works" | "fails";
+  /** what was looked at, in order */
+  steps: AgentStep[];
+  /** the last lines that it showed */
+  screen?: string;
+}
+
 export interface AgentRemoveIn {
   /** id of the agent */
   id: string;
@@ -1761,6 +1798,8 @@ export interface Verbs {
   project_remove: { in: ProjectRemoveIn; out: None };
   /** define an agent of your own */
   agent_add: { in: AgentAddIn; out: AgentOut };
+  /** start an agent for a look and say what was seen of it */
+  agent_test: { in: AgentTestIn; out: AgentTestOut };
   /** remove an agent of your own */
   agent_remove: { in: AgentRemoveIn; out: None };
   /** show one setting */
@@ -1863,6 +1902,7 @@ export const verbs: { readonly [K in VerbName]: { readonly summary: string; read
   trust_answer: { summary: "trust the commands of a repository's .termic.toml, or take that back", class: "write" },
   project_remove: { summary: "forget a project", class: "destructive" },
   agent_add: { summary: "define an agent of your own", class: "write" },
+  agent_test: { summary: "start an agent for a look and say what was seen of it", class: "read" },
   agent_remove: { summary: "remove an agent of your own", class: "destructive" },
   settings_get: { summary: "show one setting", class: "read" },
   settings_set: { summary: "change a setting", class: "write" },
