@@ -64,6 +64,9 @@ func Open(s *store.Store, g *git.Git) (*Projects, error) {
 	return &Projects{store: s, git: g, list: list}, nil
 }
 
+// Git returns the git program that repositories are opened with.
+func (p *Projects) Git() *git.Git { return p.git }
+
 // List returns the projects by name.
 func (p *Projects) List() []Project {
 	p.mu.RLock()
@@ -117,8 +120,9 @@ func (p *Projects) Absent(id ident.Project) (*git.Repo, error) {
 }
 
 // Add registers the repository at path. With an empty name it is named after its directory. Adding the same
-// repository again returns the project that there is.
-func (p *Projects) Add(ctx context.Context, path, name string) (Project, error) {
+// repository again returns the project that there is. former says under which id the repository's tasks know it, when the
+// list was lost and they were not; empty when there are none.
+func (p *Projects) Add(ctx context.Context, path, name string, former func(context.Context, *git.Repo) (ident.Project, error)) (Project, error) {
 	if !filepath.IsAbs(path) {
 		return Project{}, refusal.New(refusal.BadInput, "the path is not absolute", "give the full path")
 	}
@@ -133,6 +137,10 @@ func (p *Projects) Add(ctx context.Context, path, name string) (Project, error) 
 	if err := ident.CheckName(name); err != nil {
 		return Project{}, refusal.New(refusal.BadInput, err.Error(), "give the project another name").Because(err)
 	}
+	id, err := former(ctx, repo)
+	if err != nil {
+		return Project{}, fmt.Errorf("add project: look for its tasks: %w", err)
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, other := range p.list {
@@ -145,7 +153,10 @@ func (p *Projects) Add(ctx context.Context, path, name string) (Project, error) 
 			return Project{}, refusal.New(refusal.Conflict, "there is a project "+other.Name+" already", "give this one another name")
 		}
 	}
-	project := Project{ID: ident.NewProject(), Name: name, Root: repo.Root, CommonDir: repo.CommonDir, Added: time.Now().UTC()}
+	if id == "" || slices.ContainsFunc(p.list, func(q Project) bool { return q.ID == id }) {
+		id = ident.NewProject()
+	}
+	project := Project{ID: id, Name: name, Root: repo.Root, CommonDir: repo.CommonDir, Added: time.Now().UTC()}
 	list := append(slices.Clone(p.list), project)
 	if err := file.Save(p.store, list); err != nil {
 		return Project{}, fmt.Errorf("add project: %w", err)
