@@ -323,15 +323,23 @@ export interface TaskDiffIn {
   task: string;
   /** only the list of files, without the patch */
   stat?: boolean;
+  /** base: the commit that the task started from (default); tip: what the project's default branch, as it is now, does not have yet */
+  against?: "base" | "tip";
+  /** only what is staged, or only what is not, untracked files included */
+  part?: "staged" | "unstaged";
+  /** only what this commit of the task changed: its full id */
+  commit?: string;
+  /** only this file or directory */
+  path?: string;
 }
 
 export interface FileChange {
-  /** path in the checkout */
+  /** path in the checkout; in double quotes, with escapes, where it is no plain text */
   path: string;
   /** path before a rename */
   old_path?: string;
-  /** added, modified, deleted, renamed, or type */
-  kind: string;
+  /** what became of it; typechanged: a file became a link, or the like */
+  kind: "added" | "modified" | "deleted" | "renamed" | "typechanged";
   /** lines added */
   added: number;
   /** lines removed */
@@ -344,18 +352,28 @@ export interface FileChange {
   nested?: boolean;
   /** cannot be read, or is no file */
   unread?: boolean;
+  /** git's file mode before and after, where it changed or is that of no plain file: 100755 executable, 120000 link, 160000 submodule */
+  mode?: string;
+  /** where it differs last: in commits only, or in what is no commit yet; both: staged, and changed again */
+  state?: "committed" | "staged" | "unstaged" | "both" | "untracked" | "conflicted";
 }
 
 export interface TaskDiffOut {
-  /** commit that it is compared with */
+  /** commit that it is compared with; with against tip the last one that both histories have */
   base: string;
-  /** commits on the task's branch since then */
+  /** commits on the task's branch that it does not have; against tip, that the default branch does not have */
   commits: number;
+  /** number of changed files, also where the list is cut at 20,000 */
+  count: number;
+  /** lines added in all of them */
+  added: number;
+  /** lines removed in all of them */
+  removed: number;
   /** changed files, untracked ones included */
   files: FileChange[];
   /** unified diff of all of it */
   patch?: string;
-  /** the patch is longer than may be returned and was cut */
+  /** the patch is longer than may be returned and was cut: ask for one path */
   truncated: boolean;
 }
 
