@@ -18,7 +18,7 @@ func (s Services) bindProjects(r *registry.Router) {
 }
 
 func (s Services) projectAdd(ctx context.Context, _ registry.Call, in verbs.ProjectAddIn) (verbs.ProjectOut, error) {
-	added, err := s.Projects.Add(ctx, in.Path, in.Name, s.Tasks.OutsideTasks)
+	added, err := s.Projects.Add(ctx, in.Path, in.Name, s.Tasks)
 	if err != nil {
 		return verbs.ProjectOut{}, err
 	}
