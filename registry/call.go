@@ -23,6 +23,8 @@ type Target struct {
 	Live bool
 	// Bypass asks that an agent without a cage acts without asking, which only the person may do.
 	Bypass bool
+	// Fetch asks that a remote is asked first, with the person's credentials: never for a scoped caller.
+	Fetch bool
 	// Child is the cage that a new task asks for; nil where none is made.
 	Child *Wish
 	// Projects are the projects that a new task's token may act on, besides its own.

@@ -234,6 +234,7 @@ func TestTheGuardRefuses(t *testing.T) {
 		"an agent that asks nothing, over MCP":  {live, registry.Target{Project: "shop", Bypass: true, Child: &registry.Wish{}}, refusal.NotPermitted},
 		"but not the same by the person too":    {registry.Person(registry.CLI), registry.Target{Project: "shop", Bypass: true, Child: &registry.Wish{}}, ""},
 		"nor the same without a live checkout":  {live, registry.Target{Project: "shop", Child: &registry.Wish{}}, ""},
+		"a full caller that has it fetched":     {live, registry.Target{Project: "shop", Fetch: true, Child: &registry.Wish{}}, ""},
 	} {
 		got := guard.Check(context.Background(), c.caller, verbs.TaskNew.Verb(), c.target)
 		if got.Allow != (c.code == "") || !got.Allow && got.Refusal.Code != c.code {

@@ -45,6 +45,8 @@ func (g *Guard) Check(_ context.Context, caller registry.Caller, verb *registry.
 		decision = deny("live", refusal.New(refusal.NotPermitted, "only the person may put a task on the project's own checkout", "leave live out"), "live checkout over mcp")
 	case target.Bypass:
 		decision = deny("bypass", refusal.New(refusal.NotPermitted, "only the person may have an agent act without asking outside a cage", "leave bypass out"), "permission bypass over mcp")
+	case target.Fetch && grant.Scope != registry.Full:
+		decision = deny("fetch", refusal.New(refusal.NotPermitted, "only the person may have a task's base fetched: it is done with their credentials", "leave fetch out"), "fetch by a scoped caller")
 	case grant.Scope == registry.Scoped:
 		decision = g.scoped(grant, v, verb, target, subject)
 	}
