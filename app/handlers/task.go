@@ -26,6 +26,7 @@ func (s Services) bindTasks(r *registry.Router) {
 	bind(r, verbs.TaskRestore, s.taskRestore)
 	bind(r, verbs.TaskDiff, s.taskDiff)
 	s.bindKeeping(r)
+	s.bindReview(r)
 	bind(r, verbs.TaskCommits, s.taskCommits)
 	bind(r, verbs.TaskApply, s.taskApply)
 }
@@ -39,11 +40,12 @@ func (s Services) taskNew(ctx context.Context, call registry.Call, in verbs.Task
 	if want.Prompt, err = s.compose(call, in.PromptID, in.Prompt); err != nil {
 		return verbs.TaskNewOut{}, err
 	}
+	want.Progress = func(text string) { registry.Progress(ctx, text) }
 	record, delivered, err := s.Tasks.Create(ctx, want)
 	if err != nil {
 		return verbs.TaskNewOut{}, err
 	}
-	out := verbs.TaskNewOut{Task: s.taskFor(call, record), Delivery: "none", Setup: s.Tasks.SetupNote(record.ID)}
+	out := verbs.TaskNewOut{Task: s.taskFor(call, record), Delivery: "none", Fetched: s.Tasks.FetchNote(record.ID), Setup: s.Tasks.SetupNote(record.ID)}
 	switch {
 	case delivered:
 		out.Delivery = "submitted"
@@ -115,13 +117,14 @@ func (s Services) taskRename(_ context.Context, call registry.Call, in verbs.Tas
 }
 
 func (s Services) taskArchive(ctx context.Context, call registry.Call, in verbs.TaskArchiveIn) (verbs.TaskArchiveOut, error) {
-	record, unsent, err := s.Tasks.Archive(ctx, call.Subject.Task, task.PutAway{
+	done, err := s.Tasks.Archive(ctx, call.Subject.Task, task.PutAway{
 		Force: in.Force, Confirm: in.Confirm, Progress: func(text string) { registry.Progress(ctx, text) },
 	})
 	if err != nil {
 		return verbs.TaskArchiveOut{}, err
 	}
-	out := verbs.TaskArchiveOut{Task: s.task(record), Kept: []string{}, Unsent: unsent}
+	record := done.Record
+	out := verbs.TaskArchiveOut{Task: s.task(record), Kept: []string{}, Unsent: done.Unsent, Commands: done.Commands}
 	if record.Archived != nil {
 		out.Kept, out.Bytes = append(kept(*record.Archived), keptOwn(record.Kept)...), record.Archived.Bytes
 		out.IgnoredFiles, out.IgnoredBytes = record.Archived.IgnoredFiles, record.Archived.IgnoredBytes
@@ -231,7 +234,7 @@ func (s Services) taskDiff(ctx context.Context, call registry.Call, in verbs.Tas
 	}
 	for _, f := range diff.Files {
 		out.Files = append(out.Files, verbs.FileChange{
-			Path: f.Path, OldPath: f.OldPath, Kind: string(f.Kind), Added: f.Added, Removed: f.Removed, Binary: f.Binary, Large: f.Large, Nested: f.Nested, Unread: f.Unreadable,
+			Path: shownPath(f.Path), OldPath: shownPath(f.OldPath), Kind: string(f.Kind), Added: f.Added, Removed: f.Removed, Binary: f.Binary, Large: f.Large, Nested: f.Nested, Unread: f.Unreadable,
 		})
 	}
 	return out, nil

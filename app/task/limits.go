@@ -23,7 +23,7 @@ var limitNames = []struct{ name, setting string }{
 	{"memory", settings.Memory}, {"processes", settings.Processes}, {"cpu_weight", settings.CPUWeight},
 }
 
-// limits are those that a cage of the task is started with.
+// limitsOf returns those that a cage of the task is started with.
 func (s *Tasks) limitsOf(r Record) cgroup.Limits {
 	value := func(own int, setting string) int64 { return int64(max(0, cmp.Or(own, s.Settings.Int(setting)))) }
 	return cgroup.Limits{

@@ -10,6 +10,8 @@ export interface TaskNewIn {
   project?: string;
   /** branch, tag or commit to start from; default: the project's default branch */
   base?: string;
+  /** fetch the base, which then is a branch, from origin first and start from there; where origin is not reached, from what was fetched last, which is said. Not for caged agents */
+  fetch?: boolean;
   /** agent to start; default: the setting agents.default */
   agent?: string;
   /** mode of the cage; default: from a caged agent its own, else as the project's settings say, else off */
@@ -121,6 +123,8 @@ export interface TaskNewOut {
   task: Task;
   /** what became of the prompt: none given, queued until the agent is ready, or submitted with its start */
   delivery: "none" | "queued" | "submitted";
+  /** why the base is not origin's although that was asked for, in words */
+  fetched?: string;
   /** what of the project's settings was not run, in words */
   setup?: string;
 }
@@ -545,6 +549,8 @@ export interface TaskArchiveOut {
   ignored_files: number;
   /** their size in bytes */
   ignored_bytes: number;
+  /** what went wrong with the project's archive commands, in words */
+  commands?: string;
   /** texts that waited in its tabs and were dropped */
   unsent?: number;
 }
@@ -637,6 +643,98 @@ export interface TaskApplyOut {
   obeyed: ObeyedFile[];
   /** the word that confirms them, for the argument confirm */
   confirm?: string;
+}
+
+export interface TaskStageIn {
+  /** task: name, project/name, unique prefix, or id */
+  task: string;
+  /** files or directories of the checkout, relative to its top; a name in double quotes is read as task_diff writes it */
+  paths?: string[];
+  /** every change */
+  all?: boolean;
+}
+
+export interface TaskStageOut {
+  /** how many files are staged otherwise than before */
+  files: number;
+  /** repositories in the checkout, sockets and the like, which cannot be staged */
+  left_out?: string[];
+}
+
+export interface TaskUnstageIn {
+  /** task: name, project/name, unique prefix, or id */
+  task: string;
+  /** files or directories of the checkout, relative to its top; a name in double quotes is read as task_diff writes it */
+  paths?: string[];
+  /** everything that is staged */
+  all?: boolean;
+}
+
+export interface TaskCommitIn {
+  /** task: name, project/name, unique prefix, or id */
+  task: string;
+  /** the whole message; its first line is the subject */
+  message: string;
+  /** stage every change first, untracked files included */
+  all?: boolean;
+}
+
+export interface TaskCommitOut {
+  /** id of the new commit */
+  commit: string;
+  /** branch that it is on; absent where HEAD is detached */
+  branch?: string;
+  /** how many files it changes */
+  files: number;
+  /** repositories in the checkout, sockets and the like, which cannot be committed */
+  left_out?: string[];
+}
+
+export interface TaskDiscardIn {
+  /** task: name, project/name, unique prefix, or id */
+  task: string;
+  /** files or directories of the checkout, relative to its top; a name in double quotes is read as task_diff writes it */
+  paths?: string[];
+  /** every change that is in no commit */
+  all?: boolean;
+  /** bring back what was discarded last */
+  undo?: boolean;
+  /** with undo: which discard, as task_discards lists it */
+  id?: string;
+}
+
+export interface TaskDiscardOut {
+  /** what was done */
+  outcome: "discarded" | "undone";
+  /** id of the discard, for undo */
+  id: string;
+  /** how many files changed */
+  files: number;
+  /** the first thousand of them */
+  paths: string[];
+  /** repositories in the checkout and submodules, which stay as they are */
+  left_out?: string[];
+}
+
+export interface TaskDiscardsIn {
+  /** task: name, project/name, unique prefix, or id */
+  task: string;
+}
+
+export interface Discard {
+  /** id of the discard, for undo */
+  id: string;
+  /** when it was made (RFC 3339) */
+  when: string;
+  /** how many files it changed */
+  files: number;
+  /** the first thousand of them */
+  paths: string[];
+}
+
+export interface TaskDiscardsOut {
+  /** what was discarded and can be brought back, the latest first */
+  discards: Discard[];
 }
 
 export interface TaskRunIn {
@@ -1554,6 +1652,16 @@ export interface WindowWatchOut {
   held: HeldCall[];
 }
 
+export interface WindowCallsIn {
+  /** task: name, project/name, unique prefix, or id */
+  task: string;
+}
+
+export interface WindowCallsOut {
+  /** the newest calls of the task, oldest first */
+  calls: Called[];
+}
+
 export interface TaskPreviewOut {
   /** what the task could really touch on this machine, in words */
   can: string[];
@@ -1603,6 +1711,16 @@ export interface Verbs {
   task_purge: { in: TaskPurgeIn; out: TaskPurgeOut };
   /** land a task's work in the project's checkout, or take that back */
   task_apply: { in: TaskApplyIn; out: TaskApplyOut };
+  /** stage changed files of a task */
+  task_stage: { in: TaskStageIn; out: TaskStageOut };
+  /** take files of a task out of what is staged */
+  task_unstage: { in: TaskUnstageIn; out: TaskStageOut };
+  /** commit what is staged in a task */
+  task_commit: { in: TaskCommitIn; out: TaskCommitOut };
+  /** discard uncommitted changes of a task, or bring them back */
+  task_discard: { in: TaskDiscardIn; out: TaskDiscardOut };
+  /** list what was discarded in a task and can be brought back */
+  task_discards: { in: TaskDiscardsIn; out: TaskDiscardsOut };
   /** run the project's commands in a task */
   task_run: { in: TaskRunIn; out: TabOut };
   /** bring the window to the front */
@@ -1687,6 +1805,8 @@ export interface Verbs {
   doctor: { in: None; out: DoctorOut };
   /** show everything, and follow it */
   window_watch: { in: None; out: WindowWatchOut };
+  /** list the calls of one task */
+  window_calls: { in: WindowCallsIn; out: WindowCallsOut };
   /** say what a new task could touch */
   task_preview: { in: TaskNewIn; out: TaskPreviewOut };
 }
@@ -1718,6 +1838,11 @@ export const verbs: { readonly [K in VerbName]: { readonly summary: string; read
   task_preflight: { summary: "say what archiving a task would keep", class: "read" },
   task_purge: { summary: "destroy an archived task for good", class: "destructive" },
   task_apply: { summary: "land a task's work in the project's checkout, or take that back", class: "destructive" },
+  task_stage: { summary: "stage changed files of a task", class: "write" },
+  task_unstage: { summary: "take files of a task out of what is staged", class: "write" },
+  task_commit: { summary: "commit what is staged in a task", class: "write" },
+  task_discard: { summary: "discard uncommitted changes of a task, or bring them back", class: "destructive" },
+  task_discards: { summary: "list what was discarded in a task and can be brought back", class: "read" },
   task_run: { summary: "run the project's commands in a task", class: "write" },
   task_open: { summary: "bring the window to the front", class: "write" },
   cage_edit: { summary: "change a task's cage", class: "write" },
@@ -1760,6 +1885,7 @@ export const verbs: { readonly [K in VerbName]: { readonly summary: string; read
   hold_forget: { summary: "take back what you allowed for all time", class: "write" },
   doctor: { summary: "check this machine and this app", class: "read" },
   window_watch: { summary: "show everything, and follow it", class: "read" },
+  window_calls: { summary: "list the calls of one task", class: "read" },
   task_preview: { summary: "say what a new task could touch", class: "read" },
 };
 
