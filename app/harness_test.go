@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"termic/app/ctl"
+	"termic/app/gui"
 	"termic/registry/refusal"
 )
 
@@ -62,8 +63,10 @@ type rig struct {
 	stop    func() error
 	// terminal is given to the app at its next start; nil: it has none.
 	terminal io.ReadWriter
-	cli      string // the termic program, where a test needs it
-	lines    int    // that were run in shells of cages
+	// window is the app's from its next start on; nil: it has none.
+	window gui.Host
+	cli    string // the termic program, where a test needs it
+	lines  int    // that were run in shells of cages
 }
 
 // newRig starts an app on a fresh data directory, with a repository as project "demo" and the scripted agent
@@ -132,8 +135,12 @@ func (r *rig) start() {
 	ready := make(chan struct{})
 	ended := make(chan error, 1)
 	go func() {
+		var window func(*gui.Server)
+		if r.window != nil {
+			window = func(*gui.Server) {}
+		}
 		ended <- Run(ctx, Options{
-			DataDir: r.dir, Environ: r.environ, CLI: cmp.Or(r.cli, "/nonexistent/termic"), Stage: testStage, Version: "test", Terminal: r.terminal,
+			Window: window, Host: r.window, DataDir: r.dir, Environ: r.environ, CLI: cmp.Or(r.cli, "/nonexistent/termic"), Stage: testStage, Version: "test", Terminal: r.terminal,
 			Log:   slog.New(slog.NewTextHandler(&lockedWriter{w: r.log}, nil)),
 			Ready: func(string, string) { close(ready) },
 		})

@@ -47,7 +47,9 @@ func (s *streams) Ticket(which *tab.Tab) string {
 }
 
 // Open implements ctl.Streams.
-func (s *streams) Open(_ context.Context, text string) (ctl.Stream, error) { return s.open(text, reaches) }
+func (s *streams) Open(_ context.Context, text string) (ctl.Stream, error) {
+	return s.open(text, reaches)
+}
 
 // open returns the stream of a ticket, without the commands of which cut says so.
 func (s *streams) open(text string, cut func(number int) bool) (ctl.Stream, error) {
