@@ -297,7 +297,7 @@ func TestPipelinedRequestsAreAnsweredInOrder(t *testing.T) {
 // past somebody in between.
 func TestNothingIsServedAfterARequestWithoutAClearEnd(t *testing.T) {
 	f := newFixture(t, Limits{})
-	second := strings.Replace(f.call(fullToken, "thing_echo", `{"text":"second"}`).String(), "HTTP/1.1\r\n", "HTTP/1.1\r\nConnection: close\r\n", 1)
+	second := f.call(fullToken, "thing_echo", `{"text":"second"}`).with("Connection: close") // whose answer ends it too
 	whole := f.echo(fullToken).String()
 	head, body, _ := strings.Cut(whole, "\r\n\r\n")
 	framed := strings.Split(head, "Content-Length")[0] + "Transfer-Encoding: chunked\r\n"
@@ -316,7 +316,7 @@ func TestNothingIsServedAfterARequestWithoutAClearEnd(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f.t = t
 			conn := f.dial()
-			if _, err := io.WriteString(conn, row.first+second); err != nil {
+			if _, err := io.WriteString(conn, row.first+second.String()); err != nil {
 				t.Fatal(err)
 			}
 			said, err := io.ReadAll(conn)

@@ -138,7 +138,7 @@ func filterOf(params jsonrpc.Members) (filter, *jsonrpc.Error) {
 	return filter{ToolsListChanged: string(wanted.Get("toolsListChanged")) == "true"}, nil
 }
 
-// offered returns the names of the tools that caller is offered.
+// offered returns the tools that caller is offered, as it sees them.
 func (s *Server) offered(caller registry.Caller) []toolFor {
 	var tools []toolFor
 	for _, verb := range s.Calls.Verbs(caller) {

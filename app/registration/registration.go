@@ -211,8 +211,8 @@ func (s *Set) status(c clients.Client) Status {
 		return out
 	}
 	out.State = p.state
-	if extra, err := c.HasExtra(p.from.Data); err == nil && !extra && out.Registered {
-		out.Needs = c.Extra.Asks
+	if lacks, err := c.Lacks(p.from.Data); err == nil && out.Registered {
+		out.Needs = lacks
 	}
 	return out
 }
