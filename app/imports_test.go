@@ -51,7 +51,7 @@ var layers = []struct {
 	{"termic/app/notify", []string{"termic/app/notify/fakebus", "termic/app/settle"}, "what tells the desktop knows states and no task"},
 	{"termic/app/settings", []string{"termic/app/store", "termic/registry/refusal"}, "settings know no service that they are for"},
 	{"termic/app/agentstate", []string{"termic/app/agent", "termic/app/safefile", "termic/registry/ident", "termic/sandbox/capability", "termic/sandbox/launch", "termic/sandbox/profile"}, "what a cage gets of an agent knows no task's life"},
-	{"termic/app/agent", []string{"termic/app/settle", "termic/sandbox/capability"}, "agents are data"},
+	{"termic/app/agent", []string{"termic/app/safefile", "termic/app/settle", "termic/sandbox/capability"}, "agents are data"},
 	{"termic/app/prompt", []string{"termic/app/safefile"}, "prompts are files: they know nobody who sends them"},
 	{"termic/app/cage", []string{"termic/app/pty", "termic/sandbox/..."}, "a cage knows nothing of the task that it is for"},
 	{"termic/app/project", []string{"termic/app/git", "termic/app/store", "termic/registry/ident", "termic/registry/refusal", "termic/sandbox/capability"}, "a project knows nothing of its tasks"},

@@ -265,3 +265,78 @@ func TestDiscardsAreBounded(t *testing.T) {
 		t.Errorf("refs left after the purge: %s", refs)
 	}
 }
+
+// files is a diff's files with their states.
+func files(diff map[string]any) string {
+	var list []string
+	for _, f := range diff["files"].([]any) {
+		f := f.(map[string]any)
+		text := fmt.Sprint(f["path"], " ", f["kind"], " ", f["state"])
+		if mode, _ := f["mode"].(string); mode != "" {
+			text += " " + mode
+		}
+		list = append(list, text)
+	}
+	return strings.Join(list, "|")
+}
+
+func TestTheDiffOfATaskByPartTipAndCommit(t *testing.T) {
+	r := newRig(t)
+	made := r.task("fix", "shell", "")
+	path := made["path"].(string)
+	r.put(made, "a.txt", "a\n")
+	first := r.must("task_commit", `{"task":"fix","message":"first","all":true}`)["commit"]
+	r.put(made, "b.txt", "b\n")
+	second := r.must("task_commit", `{"task":"fix","message":"second","all":true}`)["commit"]
+	r.put(made, "staged.txt", "staged\n")
+	r.must("task_stage", `{"task":"fix","all":true}`)
+	r.put(made, "new.txt", "new\n")
+	if err := os.Chmod(filepath.Join(path, "a.txt"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("/etc/passwd", filepath.Join(path, "link")); err != nil {
+		t.Fatal(err)
+	}
+	// The base branch goes on, and gets part of the work.
+	if err := os.WriteFile(filepath.Join(r.repo, "b.txt"), []byte("b\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(r.repo, "theirs.txt"), []byte("theirs\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	r.git("add", ".")
+	r.git("commit", "-qm", "of the base branch")
+	for arguments, want := range map[string]string{
+		``:                                 "a.txt added unstaged 100755|b.txt added committed|link added untracked 120000|new.txt added untracked|staged.txt added staged",
+		`,"part":"staged"`:                 "staged.txt added staged",
+		`,"part":"unstaged"`:               "a.txt modified unstaged 100644 100755|link added untracked 120000|new.txt added untracked",
+		`,"against":"tip"`:                 "a.txt added unstaged 100755|link added untracked 120000|new.txt added untracked|staged.txt added staged",
+		fmt.Sprintf(`,"commit":%q`, first): "a.txt added <nil>",
+		`,"path":"link"`:                   "link added untracked 120000",
+	} {
+		got := r.must("task_diff", `{"task":"fix"%s}`, arguments)
+		if files(got) != want || got["count"] != float64(strings.Count(want, "|")+1) {
+			t.Errorf("%s: %s (%v)\nwant %s", arguments, files(got), got["count"], want)
+		}
+		if strings.Contains(got["patch"].(string), "root:") {
+			t.Errorf("%s: a link was followed", arguments)
+		}
+	}
+	if got := r.must("task_diff", `{"task":"fix","commit":%q}`, second); !strings.Contains(got["patch"].(string), "+b") || got["base"] != first {
+		t.Errorf("%v", got)
+	}
+	for _, c := range []struct {
+		code      refusal.Code
+		arguments string
+	}{
+		{refusal.NotFound, fmt.Sprintf(`"commit":%q`, r.git("rev-parse", "HEAD"))}, // the project's, not the task's
+		{refusal.NotFound, fmt.Sprintf(`"commit":%q`, made["base"])},
+		{refusal.NotFound, `"commit":"HEAD"`},
+		{refusal.NotFound, `"commit":"--output=x"`},
+		{refusal.BadInput, `"part":"staged","against":"tip"`},
+		{refusal.BadInput, `"path":"/etc/passwd"`},
+		{refusal.BadInput, `"path":"../x"`},
+	} {
+		r.refused(c.code, "task_diff", `{"task":"fix",%s}`, c.arguments)
+	}
+}

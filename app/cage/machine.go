@@ -55,6 +55,11 @@ func (m *Machine) Admits(declared capability.Declared, dirs profile.Dirs) error 
 	return err
 }
 
+// Sift tells which of many paths a cage cannot be given, and why. It starts nothing.
+func (m *Machine) Sift(asks []profile.Ask, dirs profile.Dirs) (map[profile.Ask]error, error) {
+	return profile.Sift(asks, dirs, profile.Machine{})
+}
+
 // Enforced says which axes of a task's capability hold here in this mode; none, where there is no such cage. No kernel
 // keeps an agent from starting itself again without its prompts, so Bypass never does.
 func (m *Machine) Enforced(mode capability.Mode) capability.Support {

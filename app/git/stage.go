@@ -100,10 +100,11 @@ func (s *scratch) changed(ctx context.Context) (changes, error) {
 type stagePlan struct {
 	remove, add []string
 	left        map[string]leftOut
+	untracked   []string // as git listed them
 }
 
 func (s *scratch) plan(c changes, lim limits) stagePlan {
-	p := stagePlan{left: map[string]leftOut{}}
+	p := stagePlan{left: map[string]leftOut{}, untracked: c.untracked}
 	total := int64(0)
 	dirs := map[string]bool{}
 	for i, path := range append(c.tracked[:len(c.tracked):len(c.tracked)], c.untracked...) {

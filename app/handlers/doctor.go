@@ -16,6 +16,7 @@ import (
 	"termic/registry/verbs"
 	"termic/sandbox/capability"
 	"termic/sandbox/cgroup"
+	"termic/sandbox/launch"
 )
 
 func (s Services) bindDoctor(r *registry.Router) { bind(r, verbs.Doctor, s.doctor) }
@@ -198,6 +199,10 @@ func (s Services) cageChecks(ctx context.Context) []verbs.Check {
 			if no := caged(err); no != nil {
 				check.Evidence, check.Remedy = no.Reason, no.Remedy
 			}
+			var lacks *launch.UnsupportedError
+			if errors.As(err, &lacks) && lacks.Cause != nil { // a refusal keeps it for the log: others may read that
+				check.Evidence += " (" + lacks.Cause.Error() + ")"
+			}
 		}
 		checks = append(checks, check)
 	}
@@ -246,12 +251,19 @@ func (s Services) agentChecks(ctx context.Context) []verbs.Check {
 		case !installed:
 			check.State, check.Evidence = "off", "not found in PATH"
 			check.Remedy = fmt.Sprintf("install %s, if you want to use it", definition.Title)
+		case definition.Unsupported(version) != "":
+			check.State, check.Evidence = "warning", version+": "+definition.Unsupported(version)
+			check.Remedy = "see what of it works: termic agent test " + definition.ID
 		case version == "":
 			check.Evidence = "found"
 		default:
 			check.Evidence = version
 		}
 		checks = append(checks, check)
+	}
+	_, faults := s.Agents.Files()
+	for _, fault := range faults {
+		checks = append(checks, verbs.Check{Name: "agent file", State: "failed", Evidence: fault.Error(), Remedy: "correct it in the directory agents of the data directory; it is read again at once"})
 	}
 	return checks
 }

@@ -57,6 +57,9 @@ type Streams interface {
 // Agents is the set of agents and where it is kept.
 type Agents interface {
 	List() []agent.Definition
+	Get(id string) (agent.Definition, error)
+	// Files returns the definitions in files of the person's, and what is wrong with the others.
+	Files() (list []agent.Definition, faults []error)
 	Add(agent.Definition) (agent.Definition, error)
 	Remove(id string) error
 	// Installed tells whether the program is there, and its version as far as known.

@@ -75,11 +75,16 @@ func (s Services) taskWatched(_ context.Context, call registry.Call, in verbs.Ta
 	if err != nil {
 		return verbs.TaskWatchedOut{}, err
 	}
-	out := verbs.TaskWatchedOut{Things: []verbs.WatchedThing{}, More: more}
+	out := verbs.TaskWatchedOut{Things: []verbs.WatchedThing{}}
+	for kind, dropped := range more {
+		if in.Kind == "" || in.Kind == kind {
+			out.More += dropped
+		}
+	}
 	for _, one := range seen {
 		if in.Kind == "" || in.Kind == one.Kind {
 			out.Things = append(out.Things, verbs.WatchedThing{
-				Kind: one.Kind, What: one.What, Count: one.Count, Tab: one.Tab, Program: one.Program, Last: one.Last.UTC().Format(time.RFC3339),
+				Kind: one.Kind, What: one.What, Below: one.Below, Count: one.Count, Tab: one.Tab, Program: one.Program, Last: one.Last.UTC().Format(time.RFC3339),
 			})
 		}
 	}

@@ -64,8 +64,8 @@ func TestACageIsHeldToItsLimits(t *testing.T) {
 				t.Errorf("held: %+v, and %+v when it was tried", group.Held, here)
 			}
 			free, _ := startLimited(t, m, groups, plan, cgroup.Limits{})
-			// 400 MiB without an end of line: tail keeps all of it.
-			hungry := []string{"sh", "-c", "head -c 419430400 /dev/zero | tail -n 1 | wc -c"}
+			// One block of 400 MiB, which is in memory as a whole.
+			hungry := []string{"sh", "-c", "dd if=/dev/zero bs=400M count=1 2> /dev/null | wc -c"}
 			forks := []string{"sh", "-c", "i=0; while [ $i -lt 100 ]; do sleep 1000 > /dev/null 2>&1 & i=$((i+1)); done; echo all of them"}
 			if here.Memory != 0 {
 				if got := m.Run(t, free, hungry...); got.Output != "419430400\n" {

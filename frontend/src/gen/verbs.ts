@@ -127,6 +127,8 @@ export interface TaskNewOut {
   fetched?: string;
   /** what of the project's settings was not run, in words */
   setup?: string;
+  /** why the agent's version is not supported; it runs all the same */
+  notice?: string;
 }
 
 export interface TaskSendIn {
@@ -321,15 +323,23 @@ export interface TaskDiffIn {
   task: string;
   /** only the list of files, without the patch */
   stat?: boolean;
+  /** base: the commit that the task started from (default); tip: what the project's default branch, as it is now, does not have yet */
+  against?: "base" | "tip";
+  /** only what is staged, or only what is not, untracked files included */
+  part?: "staged" | "unstaged";
+  /** only what this commit of the task changed: its full id */
+  commit?: string;
+  /** only this file or directory */
+  path?: string;
 }
 
 export interface FileChange {
-  /** path in the checkout */
+  /** path in the checkout; in double quotes, with escapes, where it is no plain text */
   path: string;
   /** path before a rename */
   old_path?: string;
-  /** added, modified, deleted, renamed, or type */
-  kind: string;
+  /** what became of it; typechanged: a file became a link, or the like */
+  kind: "added" | "modified" | "deleted" | "renamed" | "typechanged";
   /** lines added */
   added: number;
   /** lines removed */
@@ -342,18 +352,28 @@ export interface FileChange {
   nested?: boolean;
   /** cannot be read, or is no file */
   unread?: boolean;
+  /** git's file mode before and after, where it changed or is that of no plain file: 100755 executable, 120000 link, 160000 submodule */
+  mode?: string;
+  /** where it differs last: in commits only, or in what is no commit yet; both: staged, and changed again */
+  state?: "committed" | "staged" | "unstaged" | "both" | "untracked" | "conflicted";
 }
 
 export interface TaskDiffOut {
-  /** commit that it is compared with */
+  /** commit that it is compared with; with against tip the last one that both histories have */
   base: string;
-  /** commits on the task's branch since then */
+  /** commits on the task's branch that it does not have; against tip, that the default branch does not have */
   commits: number;
+  /** number of changed files, also where the list is cut at 20,000 */
+  count: number;
+  /** lines added in all of them */
+  added: number;
+  /** lines removed in all of them */
+  removed: number;
   /** changed files, untracked ones included */
   files: FileChange[];
   /** unified diff of all of it */
   patch?: string;
-  /** the patch is longer than may be returned and was cut */
+  /** the patch is longer than may be returned and was cut: ask for one path */
   truncated: boolean;
 }
 
@@ -396,6 +416,8 @@ export interface TaskTabIn {
 export interface TabOut {
   /** the tab */
   tab: Tab;
+  /** why the agent's version is not supported; it runs all the same */
+  notice?: string;
 }
 
 export interface TaskTabCloseIn {
@@ -455,6 +477,8 @@ export interface Agent {
   installed: boolean;
   /** what the program says of its version */
   version?: string;
+  /** why this version is not supported; it runs all the same */
+  notice?: string;
 }
 
 export interface TaskAgentsOut {
@@ -462,6 +486,8 @@ export interface TaskAgentsOut {
   agents: Agent[];
   /** the one that task_new starts unless told otherwise */
   default: string;
+  /** files in the directory agents that define none, and where they are wrong */
+  faults?: string[];
 }
 
 export interface PromptsIn {
@@ -999,8 +1025,10 @@ export interface TaskWatchedIn {
 export interface WatchedThing {
   /** read and write: a directory of files; connect: an address or socket; program: started */
   kind: "read" | "write" | "connect" | "program";
-  /** the path or address */
+  /** the path or address; without a port: more than 32 of one host */
   what: string;
+  /** how many places below it were asked for, when they are more than are told apart */
+  below?: number;
   /** how often */
   count: number;
   /** tab in which it was first seen */
@@ -1014,7 +1042,7 @@ export interface WatchedThing {
 export interface TaskWatchedOut {
   /** what the task's programs asked for since the app started; whether they got it is not known */
   things: WatchedThing[];
-  /** how often something else was asked for, beyond what is kept */
+  /** how many other things there were, of the kinds asked for, that are not kept any more: those asked for least, longest ago */
   more?: number;
 }
 
@@ -1176,6 +1204,35 @@ export interface AgentAddIn {
 export interface AgentOut {
   /** the agent */
   agent: Agent;
+}
+
+export interface AgentTestIn {
+  /** id of the agent */
+  id: string;
+  /** text to send to it once it rests; without one no model is asked */
+  prompt?: string;
+  /** give up after so long; default one minute */
+  timeoutMs?: number;
+}
+
+export interface AgentStep {
+  /** what was looked at */
+  step: string;
+  /** how it is */
+  state: "ok" | "warning" | "failed" | "skipped";
+  /** what was seen */
+  saw: string;
+  /** how long it took */
+  ms: number;
+}
+
+export interface AgentTestOut {
+  /** fails: a step failed */
+  outcome: "works" | "fails";
+  /** what was looked at, in order */
+  steps: AgentStep[];
+  /** the last lines that it showed */
+  screen?: string;
 }
 
 export interface AgentRemoveIn {
@@ -1759,6 +1816,8 @@ export interface Verbs {
   project_remove: { in: ProjectRemoveIn; out: None };
   /** define an agent of your own */
   agent_add: { in: AgentAddIn; out: AgentOut };
+  /** start an agent for a look and say what was seen of it */
+  agent_test: { in: AgentTestIn; out: AgentTestOut };
   /** remove an agent of your own */
   agent_remove: { in: AgentRemoveIn; out: None };
   /** show one setting */
@@ -1861,6 +1920,7 @@ export const verbs: { readonly [K in VerbName]: { readonly summary: string; read
   trust_answer: { summary: "trust the commands of a repository's .termic.toml, or take that back", class: "write" },
   project_remove: { summary: "forget a project", class: "destructive" },
   agent_add: { summary: "define an agent of your own", class: "write" },
+  agent_test: { summary: "start an agent for a look and say what was seen of it", class: "read" },
   agent_remove: { summary: "remove an agent of your own", class: "destructive" },
   settings_get: { summary: "show one setting", class: "read" },
   settings_set: { summary: "change a setting", class: "write" },
