@@ -39,6 +39,10 @@ func (s Services) cageEdit(ctx context.Context, call registry.Call, in verbs.Cag
 		if r.Mode == capability.Off && in.MCP == nil {
 			r.MCP = false // it goes with the cage, which the caller takes away
 		}
+		if !r.Mode.Caged() {
+			r.Limits = task.Limits{} // so do they
+		}
+		chooseLimits(&r.Limits, in)
 		return nil
 	}
 	token := in.MCP != nil && *in.MCP

@@ -51,9 +51,12 @@ var explained = []struct {
 	{git.ErrRefMoved, refusal.Conflict, "the branch moved in the meantime", "try again"},
 	{git.ErrUnfinished, refusal.Conflict, "a merge, rebase or the like is unfinished in one of the two checkouts", "finish or abort it first: git status"},
 	{git.ErrNothing, refusal.Conflict, "there is nothing to land: the project has all of it", ""},
+	{git.ErrNoChange, refusal.BadInput, "no such file in the checkout or in its last commit", "name files as termic diff lists them"},
+	{git.ErrNothingStaged, refusal.Conflict, "nothing is staged", "stage files first (termic stage), or add --all"},
+	{git.ErrNoMessage, refusal.BadInput, "the message is empty, or holds a NUL", "say what the commit does"},
 	{git.ErrUnrelated, refusal.Conflict, "the task's history and the project's have nothing in common", "land as a branch"},
-	{git.ErrIndexChanged, refusal.Busy, "something was staged in the project's checkout in the meantime; nothing was changed", "try again"},
-	{git.ErrIndexLocked, refusal.Busy, "another git works in the project's checkout; nothing was changed", "try again; if no git runs there, remove .git/index.lock"},
+	{git.ErrIndexChanged, refusal.Busy, "something was staged in the checkout in the meantime; nothing was changed", "try again"},
+	{git.ErrIndexLocked, refusal.Busy, "another git works in the checkout; nothing was changed", "try again; if no git runs there, remove its index.lock: git rev-parse --git-path index.lock"},
 	{git.ErrNoAnswer, refusal.Unavailable, "git did not answer in time", "see whether git works in that repository: git status"},
 	{git.ErrTooLarge, refusal.Unsupported, "git's answer is larger than can be shown", "use git in the checkout"},
 	{git.ErrBusy, refusal.Busy, "files kept changing while they were read", "try again when the agent rests"},
@@ -69,6 +72,7 @@ var explained = []struct {
 	{agent.ErrUnknown, refusal.NotFound, "no such agent", "see: termic agents"},
 	{agent.ErrBuiltin, refusal.Conflict, "that agent comes with termic", "choose another id"},
 	{agent.ErrExists, refusal.Conflict, "there is an agent of that id already", "remove it first, or choose another id"},
+	{agent.ErrFile, refusal.Conflict, "that agent is defined in a file of yours", "remove the file from the directory agents of the data directory"},
 	{agent.ErrInvalid, refusal.BadInput, "the definition is not valid", "ids are lower-case letters, digits and hyphens; the command is a name or an absolute path"},
 	{agent.ErrFull, refusal.Busy, "there are too many agents", "remove one first"},
 	{agent.ErrNotInstalled, refusal.NotFound, "the agent's program was not found in PATH", "install it, or choose another: termic agents"},
@@ -182,6 +186,13 @@ func caged(err error) *refusal.Refusal {
 
 // explainTo is explain for a caller: what git is in the way of is said to those who may look into the repository themselves (I7).
 func explainTo(caller registry.Caller, err error) error {
+	var file *agent.FileError
+	if errors.As(err, &file) && !errors.Is(err, agent.ErrFile) {
+		if caller.Scope != registry.Full { // the person's files are not for them: as if there were none
+			return explain(fmt.Errorf("%w: %w", agent.ErrUnknown, err))
+		}
+		return refusal.New(refusal.BadInput, "the agent's file is not valid: "+file.Error(), "correct it in the directory agents of the data directory; it is read again at once").Because(err)
+	}
 	var other *git.BranchConflictError
 	if caller.Scope == registry.Full && errors.As(err, &other) {
 		return branchConflict(other).Because(err)

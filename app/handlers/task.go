@@ -1,6 +1,7 @@
 package handlers
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -8,6 +9,7 @@ import (
 	"time"
 
 	"termic/app/git"
+	"termic/app/settings"
 	"termic/app/tab"
 	"termic/app/task"
 	"termic/registry"
@@ -26,6 +28,7 @@ func (s Services) bindTasks(r *registry.Router) {
 	bind(r, verbs.TaskRestore, s.taskRestore)
 	bind(r, verbs.TaskDiff, s.taskDiff)
 	s.bindKeeping(r)
+	s.bindReview(r)
 	bind(r, verbs.TaskCommits, s.taskCommits)
 	bind(r, verbs.TaskApply, s.taskApply)
 }
@@ -40,11 +43,13 @@ func (s Services) taskNew(ctx context.Context, call registry.Call, in verbs.Task
 		return verbs.TaskNewOut{}, err
 	}
 	want.Progress = func(text string) { registry.Progress(ctx, text) }
+	notice := s.noticing(ctx, cmp.Or(want.Agent, s.Settings.Get(settings.DefaultAgent)))
 	record, delivered, err := s.Tasks.Create(ctx, want)
 	if err != nil {
 		return verbs.TaskNewOut{}, err
 	}
-	out := verbs.TaskNewOut{Task: s.taskFor(call, record), Delivery: "none", Fetched: s.Tasks.FetchNote(record.ID), Setup: s.Tasks.SetupNote(record.ID)}
+	out := verbs.TaskNewOut{Delivery: "none", Fetched: s.Tasks.FetchNote(record.ID), Setup: s.Tasks.SetupNote(record.ID), Notice: notice()}
+	out.Task = s.taskFor(call, record)
 	switch {
 	case delivered:
 		out.Delivery = "submitted"
@@ -78,6 +83,7 @@ func (s Services) taskStatus(ctx context.Context, call registry.Call, _ verbs.Ta
 	}
 	if call.Caller.Scope == registry.Full {
 		out.Notes = s.Tasks.CageNotes(record.ID)
+		out.Limits = renderLimits(s.Tasks.Limits(record.ID))
 	}
 	if held, _, ok := s.Book.Get(call.Caller.Grant); ok && held.Task == record.ID {
 		out.Grant = verbs.Grant{
@@ -199,43 +205,6 @@ func (s Services) taskRestore(ctx context.Context, call registry.Call, in verbs.
 		return verbs.TaskOut{}, err
 	}
 	return verbs.TaskOut{Task: s.task(record)}, nil
-}
-
-// maxPatch bounds a patch: 1 MiB is some 20,000 lines, more than anyone reads and all that a caller's
-// context can bear. The list of files is whole in any case.
-const maxPatch = 1 << 20
-
-func (s Services) taskDiff(ctx context.Context, call registry.Call, in verbs.TaskDiffIn) (verbs.TaskDiffOut, error) {
-	record, err := s.record(call.Subject.Task)
-	if err != nil {
-		return verbs.TaskDiffOut{}, err
-	}
-	s.syncGit(ctx, record.ID, patience)
-	repo, err := s.Projects.Repo(ctx, record.Project)
-	if err != nil {
-		return verbs.TaskDiffOut{}, err
-	}
-	diff, err := repo.Diff(ctx, record.Dir, record.Base, git.DiffOptions{MaxBytes: maxPatch})
-	if err != nil {
-		return verbs.TaskDiffOut{}, err
-	}
-	ahead, err := repo.Ahead(ctx, record.Dir, record.Base)
-	if err != nil {
-		return verbs.TaskDiffOut{}, err
-	}
-	out := verbs.TaskDiffOut{
-		Base: string(record.Base), Commits: len(ahead), Files: []verbs.FileChange{},
-		Patch: diff.Patch, Truncated: diff.Truncated,
-	}
-	if in.Stat {
-		out.Patch, out.Truncated = "", diff.FilesCut
-	}
-	for _, f := range diff.Files {
-		out.Files = append(out.Files, verbs.FileChange{
-			Path: f.Path, OldPath: f.OldPath, Kind: string(f.Kind), Added: f.Added, Removed: f.Removed, Binary: f.Binary, Large: f.Large, Nested: f.Nested, Unread: f.Unreadable,
-		})
-	}
-	return out, nil
 }
 
 func (s Services) taskCommits(ctx context.Context, call registry.Call, _ verbs.TaskCommitsIn) (verbs.TaskCommitsOut, error) {

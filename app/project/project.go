@@ -119,10 +119,17 @@ func (p *Projects) Absent(id ident.Project) (*git.Repo, error) {
 	return p.git.Absent(project.CommonDir), nil
 }
 
+// Tasks says what the tasks know of a repository that is to become a project.
+type Tasks interface {
+	// OutsideTasks refuses one that tasks may have written. It is asked with the list of projects locked.
+	OutsideTasks(root, common string) error
+	// FormerProject returns the id under which its tasks know it, when the list was lost and they were not; else nothing.
+	FormerProject(ctx context.Context, repo *git.Repo) (ident.Project, error)
+}
+
 // Add registers the repository at path. With an empty name it is named after its directory. Adding the same
-// repository again returns the project that there is. former says under which id the repository's tasks know it, when the
-// list was lost and they were not; empty when there are none.
-func (p *Projects) Add(ctx context.Context, path, name string, former func(context.Context, *git.Repo) (ident.Project, error)) (Project, error) {
+// repository again returns the project that there is. tasks is asked about a repository that is none yet.
+func (p *Projects) Add(ctx context.Context, path, name string, tasks Tasks) (Project, error) {
 	if !filepath.IsAbs(path) {
 		return Project{}, refusal.New(refusal.BadInput, "the path is not absolute", "give the full path")
 	}
@@ -137,7 +144,7 @@ func (p *Projects) Add(ctx context.Context, path, name string, former func(conte
 	if err := ident.CheckName(name); err != nil {
 		return Project{}, refusal.New(refusal.BadInput, err.Error(), "give the project another name").Because(err)
 	}
-	id, err := former(ctx, repo)
+	id, err := tasks.FormerProject(ctx, repo)
 	if err != nil {
 		return Project{}, fmt.Errorf("add project: look for its tasks: %w", err)
 	}
@@ -152,6 +159,9 @@ func (p *Projects) Add(ctx context.Context, path, name string, former func(conte
 		case strings.EqualFold(other.Name, name):
 			return Project{}, refusal.New(refusal.Conflict, "there is a project "+other.Name+" already", "give this one another name")
 		}
+	}
+	if err := tasks.OutsideTasks(repo.Root, repo.CommonDir); err != nil {
+		return Project{}, err
 	}
 	if id == "" || slices.ContainsFunc(p.list, func(q Project) bool { return q.ID == id }) {
 		id = ident.NewProject()

@@ -20,7 +20,7 @@ func (s *Tasks) base(ctx context.Context, repo *git.Repo, record Record, want Ne
 	ref := want.Base
 	main, err := repo.DefaultBranch(ctx)
 	switch {
-	case err != nil:
+	case err != nil && ref == "":
 		return "", "", err
 	case record.Namespace != "" && want.Fetch: // the guard has refused it
 		return "", "", refusal.New(refusal.NotPermitted, "a scoped caller's base is not fetched", "leave fetch out")

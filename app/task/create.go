@@ -285,6 +285,9 @@ func (s *Tasks) reserve(want New) (*task, error) {
 	record := want.record()
 	if maker := s.tasks[want.Creator]; maker != nil {
 		record.Parents = append([]ident.Task{want.Creator}, maker.record().Parents...)
+		if record.Mode.Caged() {
+			record.Limits = maker.record().Limits // it begins with what the person chose there
+		}
 	}
 	if want.Scoped {
 		record.Namespace = want.Creator

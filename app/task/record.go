@@ -52,6 +52,8 @@ type Record struct {
 	Read  capability.Paths `json:"read,omitzero"`
 	Write capability.Paths `json:"write,omitzero"`
 	Env   capability.Names `json:"env,omitzero"`
+	// Limits are what the person chose for this task in place of the settings.
+	Limits Limits `json:"limits,omitzero"`
 	// Creator is the task whose agent made this one; empty when the person or an outside client did.
 	Creator ident.Task `json:"creator,omitempty"`
 	// Parents are the tasks from which it descends, Creator first. They are fixed when it is made.

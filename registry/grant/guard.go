@@ -84,7 +84,10 @@ func (g *Guard) holder(caller registry.Caller) (Grant, <-chan struct{}, *registr
 	if !live {
 		return refuse(refusal.New(refusal.Revoked, "this grant has ended", ""), "the grant was revoked between authentication and decision")
 	}
-	if caller.Scope != grant.Scope || caller.Ceiling != grant.Ceiling || caller.Task != grant.Task || grant.Scope == registry.ScopeNone {
+	if caller.Ceiling > grant.Ceiling {
+		return refuse(refusal.New(refusal.NotPermitted, "the person lowered what this caller may call meanwhile", "see what you are offered now"), "the caller claims a higher ceiling than its grant has")
+	}
+	if caller.Scope != grant.Scope || caller.Task != grant.Task || grant.Scope == registry.ScopeNone {
 		return refuse(refusal.New(refusal.NotPermitted, "no grant", ""), "the caller is not what its grant says")
 	}
 	return grant, ended, nil

@@ -85,6 +85,7 @@ type TaskNewOut struct {
 	Delivery string `json:"delivery" enum:"none,queued,submitted" jsonschema:"what became of the prompt: none given, queued until the agent is ready, or submitted with its start"`
 	Fetched  string `json:"fetched,omitempty" jsonschema:"why the base is not origin's although that was asked for, in words"`
 	Setup    string `json:"setup,omitempty" jsonschema:"what of the project's settings was not run, in words"`
+	Notice   string `json:"notice,omitempty" jsonschema:"why the agent's version is not supported; it runs all the same"`
 }
 
 var TaskNew = registry.Define[TaskNewIn, TaskNewOut](registry.Verb{
@@ -138,6 +139,18 @@ type TaskStatusOut struct {
 	Can   []string `json:"can" jsonschema:"what the task can touch on this machine, in words"`
 	Notes []string `json:"notes,omitempty" jsonschema:"what its running cage has of its agent's login, the person's caches and tools, and what it lacks, in words"`
 	Grant Grant    `json:"grant,omitzero" jsonschema:"what the caller may do; only when a task asks about itself" cli:"hide"`
+	// Limits are for the person and for callers with a full token.
+	Limits []TaskLimit `json:"limits,omitempty" jsonschema:"what its cage may take of the machine"`
+}
+
+// TaskLimit is one limit of a task's cage.
+type TaskLimit struct {
+	Name string `json:"name" enum:"memory,processes,cpu_weight" jsonschema:"what is limited: memory in MiB" cli:"col"`
+	Max  int    `json:"max" jsonschema:"0: any amount" cli:"col"`
+	Own  bool   `json:"own" jsonschema:"chosen for this task, not as the settings say" cli:"hide"`
+	Held bool   `json:"held" jsonschema:"the running cage is held to it" cli:"col"`
+	Uses *int   `json:"uses,omitempty" jsonschema:"taken now" cli:"col"`
+	Why  string `json:"why,omitempty" jsonschema:"why not held" cli:"col"`
 }
 
 // Grant tells a caller what it holds.
@@ -284,8 +297,12 @@ var TaskRestore = registry.Define[TaskRestoreIn, TaskOut](registry.Verb{
 
 // TaskDiffIn are the arguments of task_diff.
 type TaskDiffIn struct {
-	Task string `json:"task" min:"1" jsonschema:"task: name, project/name, unique prefix, or id" cli:"arg"`
-	Stat bool   `json:"stat,omitempty" jsonschema:"only the list of files, without the patch"`
+	Task    string `json:"task" min:"1" jsonschema:"task: name, project/name, unique prefix, or id" cli:"arg"`
+	Stat    bool   `json:"stat,omitempty" jsonschema:"only the list of files, without the patch"`
+	Against string `json:"against,omitempty" enum:"base,tip" jsonschema:"base: the commit that the task started from (default); tip: what the project's default branch, as it is now, does not have yet"`
+	Part    string `json:"part,omitempty" enum:"staged,unstaged" jsonschema:"only what is staged, or only what is not, untracked files included"`
+	Commit  string `json:"commit,omitempty" max:"64" jsonschema:"only what this commit of the task changed: its full id"`
+	Path    string `json:"path,omitempty" max:"4096" jsonschema:"only this file or directory"`
 }
 
 // Target implements registry.Targeted.
@@ -293,36 +310,41 @@ func (in TaskDiffIn) Target() registry.Target { return registry.Target{Task: in.
 
 // FileChange is one changed file.
 type FileChange struct {
-	Path    string `json:"path" jsonschema:"path in the checkout" cli:"col"`
+	Path    string `json:"path" jsonschema:"path in the checkout; in double quotes, with escapes, where it is no plain text" cli:"col"`
 	OldPath string `json:"old_path,omitempty" jsonschema:"path before a rename"`
-	Kind    string `json:"kind" jsonschema:"added, modified, deleted, renamed, or type" cli:"col"`
+	Kind    string `json:"kind" enum:"added,modified,deleted,renamed,typechanged" jsonschema:"what became of it; typechanged: a file became a link, or the like" cli:"col"`
 	Added   int    `json:"added" jsonschema:"lines added" cli:"col"`
 	Removed int    `json:"removed" jsonschema:"lines removed" cli:"col"`
 	Binary  bool   `json:"binary,omitempty" jsonschema:"no text: lines are not counted" cli:"hide"`
 	Large   bool   `json:"large,omitempty" jsonschema:"too large to be compared"`
 	Nested  bool   `json:"nested,omitempty" jsonschema:"a repository of its own: not looked into"`
 	Unread  bool   `json:"unread,omitempty" jsonschema:"cannot be read, or is no file"`
+	Mode    string `json:"mode,omitempty" jsonschema:"git's file mode before and after, where it changed or is that of no plain file: 100755 executable, 120000 link, 160000 submodule" cli:"hide"`
+	State   string `json:"state,omitempty" enum:"committed,staged,unstaged,both,untracked,conflicted" jsonschema:"where it differs last: in commits only, or in what is no commit yet; both: staged, and changed again" cli:"hide"`
 }
 
 // TaskDiffOut is the result of task_diff.
 type TaskDiffOut struct {
-	Base      string       `json:"base" jsonschema:"commit that it is compared with" cli:"hide"`
-	Commits   int          `json:"commits" jsonschema:"commits on the task's branch since then" cli:"hide"`
+	Base      string       `json:"base" jsonschema:"commit that it is compared with; with against tip the last one that both histories have" cli:"hide"`
+	Commits   int          `json:"commits" jsonschema:"commits on the task's branch that it does not have; against tip, that the default branch does not have" cli:"hide"`
+	Count     int          `json:"count" jsonschema:"number of changed files, also where the list is cut at 20,000" cli:"hide"`
+	Added     int          `json:"added" jsonschema:"lines added in all of them" cli:"hide"`
+	Removed   int          `json:"removed" jsonschema:"lines removed in all of them" cli:"hide"`
 	Files     []FileChange `json:"files" jsonschema:"changed files, untracked ones included"`
 	Patch     string       `json:"patch,omitempty" jsonschema:"unified diff of all of it" cli:"raw"`
-	Truncated bool         `json:"truncated" jsonschema:"the patch is longer than may be returned and was cut" cli:"hide"`
+	Truncated bool         `json:"truncated" jsonschema:"the patch is longer than may be returned and was cut: ask for one path" cli:"hide"`
 }
 
 var TaskDiff = registry.Define[TaskDiffIn, TaskDiffOut](registry.Verb{
 	Name:       "task_diff",
 	Summary:    "show what a task changed",
-	Doc:        "Shows everything that a task changed since it was created: its commits, and staged, unstaged and untracked files.",
+	Doc:        "Shows everything that a task changed since it was created: its commits, and staged, unstaged and untracked files. A part of it, one commit, or one path can be asked for.",
 	Class:      registry.Read,
 	Scope:      registry.Scoped,
 	Audience:   registry.Everyone,
 	Reach:      registry.ReachContent,
 	Idempotent: true,
-	Refusals:   []refusal.Code{refusal.NotFound, refusal.Ambiguous},
+	Refusals:   []refusal.Code{refusal.NotFound, refusal.Ambiguous, refusal.BadInput, refusal.Conflict, refusal.NotPermitted},
 	CLI:        registry.Command{Path: "diff", Example: "diff fix-login"},
 })
 
