@@ -15,6 +15,7 @@ import (
 	"termic/app/audit"
 	"termic/app/git"
 	"termic/app/store"
+	"termic/app/task"
 	"termic/registry"
 	"termic/registry/refusal"
 )
@@ -189,4 +190,57 @@ func newServices(t *testing.T) (call func(verb, arguments string, args ...any) (
 		}
 		return result, err
 	}, repo, a.tasks.Projects.Git()
+}
+
+// TestARecordThatGitWasKilledWritingGoesWithTheCrash: a git that was killed in the middle leaves a record of a checkout that it does
+// not list itself, and that would stay for good. Found by killing the app at random moments.
+func TestARecordThatGitWasKilledWritingGoesWithTheCrash(t *testing.T) {
+	for name, half := range map[string]map[string]string{
+		"begun: the lock alone":         {"locked": "termic task %s\n"},
+		"begun, without its checkout":   {"locked": "termic task %s\n", "HEAD": "ref: refs/heads/termic/fix\n"},
+		"half removed, without a lock":  {"HEAD": "ref: refs/heads/termic/fix\n", "commondir": "../..\n"},
+		"half removed, without its way": {"index": "x"},
+	} {
+		for _, stage := range []task.Stage{task.Restoring, task.Archiving} {
+			t.Run(name+", "+string(stage), func(t *testing.T) {
+				r := newRig(t)
+				made := r.task("fix", "shell", "")
+				r.must("task_archive", `{"task":"fix","force":true}`)
+				if err := r.stop(); err != nil {
+					t.Fatal(err)
+				}
+				r.restage(made["id"].(string), task.Archived, stage)
+				records := filepath.Join(r.repo, ".git", "worktrees")
+				write := func(record string, files map[string]string) {
+					t.Helper()
+					for file, text := range files {
+						err := errors.Join(os.MkdirAll(filepath.Join(records, record), 0o700),
+							os.WriteFile(filepath.Join(records, record, file), []byte(strings.ReplaceAll(text, "%s", made["id"].(string))), 0o600))
+						if err != nil {
+							t.Fatal(err)
+						}
+					}
+				}
+				write("fix", half)
+				others := map[string]map[string]string{ // the twins: of another task, and of nobody that we know
+					"fix1":   {"locked": "termic task t-another\n", "HEAD": "ref: refs/heads/x\n"},
+					"other":  {"HEAD": "ref: refs/heads/x\n"},
+					"fixing": {"HEAD": "ref: refs/heads/x\n"},
+				}
+				for record, files := range others {
+					write(record, files)
+				}
+				r.start()
+				if _, err := os.Lstat(filepath.Join(records, "fix")); err == nil {
+					t.Errorf("the record is left\nlog:\n%s", r.log)
+				}
+				for record := range others {
+					if _, err := os.Lstat(filepath.Join(records, record)); err != nil {
+						t.Errorf("another record is gone: %v", err)
+					}
+				}
+				r.must("task_restore", `{"task":"fix"}`)
+			})
+		}
+	}
 }

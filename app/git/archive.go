@@ -293,6 +293,7 @@ func covered(sorted []string, path string) bool {
 type indexExtra struct {
 	unmerged  []byte   // `ls-files --unmerged -z`
 	intended  []string // intent-to-add paths
+	assumed   []string // paths whose changes the person told git to pass over
 	emptyDirs []string
 	modes     []string
 	written   []string // files that were not, or not surely, as git had written them
@@ -302,7 +303,7 @@ type indexExtra struct {
 // first side that exists (ours before theirs before base), and all sides are
 // returned to be kept beside it.
 func (s *scratch) keepIndex(ctx context.Context, a *Archived) (indexExtra, error) {
-	var x indexExtra
+	x := indexExtra{assumed: s.assumed}
 	raw, err := s.run(ctx, call{args: []string{"diff-files", "-z", "--name-status", "--no-renames", "--diff-filter=A", "--ignore-submodules=all"}})
 	if err != nil {
 		return x, err

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -108,6 +109,24 @@ func TestAnArchivedCheckoutComesBack(t *testing.T) {
 			h.write(dir+"/kind/inner.txt", "was a file\n")
 			os.RemoveAll(dir + "/dir")
 			h.write(dir+"/dir", "was a directory\n")
+		},
+		"a directory without files takes the place of a file": func(h *home, r *Repo, dir string) {
+			os.Remove(dir + "/kind")
+			os.MkdirAll(dir+"/kind/deep", 0o755)
+			os.Remove(dir + "/gone.txt")
+			os.Mkdir(dir+"/gone.txt", 0o755)
+			os.Remove(dir + "/run.sh")
+			os.Mkdir(dir+"/run.sh", 0o755)
+			syscall.Mkfifo(dir+"/run.sh/fifo", 0o600)
+		},
+		"a directory of a FIFO, and one of nothing": func(h *home, r *Repo, dir string) {
+			os.Mkdir(dir+"/logs", 0o755)
+			os.Mkdir(dir+"/mixed", 0o755)
+			syscall.Mkfifo(dir+"/mixed/fifo", 0o600)
+		},
+		"assume-unchanged": func(h *home, r *Repo, dir string) {
+			h.sh(dir, "update-index", "--assume-unchanged", "a.txt")
+			h.write(dir+"/a.txt", "mine alone\n")
 		},
 		"a link takes the place of a directory": func(h *home, r *Repo, dir string) {
 			os.RemoveAll(dir + "/dir")
@@ -371,5 +390,31 @@ func TestACheckoutThatChangedAfterItsArchiveIsNotRemoved(t *testing.T) {
 				t.Errorf("the worktree does not work any more: %+v %v", s, err)
 			}
 		})
+	}
+}
+
+// A directory in which git sees ignored files alone is no ignored directory: what else is in it comes back, and it does.
+func TestWhatLiesAmongIgnoredFilesComesBack(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	r := h.repo("p")
+	dir := h.worktree(r, "task")
+	h.write(r.CommonDir+"/info/exclude", "*.log\ndeps/\n")
+	for _, file := range []string{"logs/x.log", "mixed/x.log", "deps/x"} {
+		h.write(filepath.Join(dir, file), "x\n")
+	}
+	for _, fifo := range []string{"mixed/fifo", "deps/fifo"} {
+		if err := syscall.Mkfifo(filepath.Join(dir, fifo), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	to, a := h.roundTrip(r, dir, ArchiveOptions{Branches: []string{"task"}})
+	for name, want := range map[string]bool{"logs": true, "mixed/fifo": true, "logs/x.log": false, "mixed/x.log": false, "deps": false} {
+		if exists(filepath.Join(to, name)) != want {
+			t.Errorf("%s is there: %v, want %v", name, !want, want)
+		}
+	}
+	if a.IgnoredFiles != 4 { // the FIFO in an ignored directory too
+		t.Errorf("%d ignored files", a.IgnoredFiles)
 	}
 }

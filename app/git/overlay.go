@@ -21,6 +21,8 @@ import (
 type overlay struct {
 	remove []string
 	write  []overlayFile
+	// besides are paths that trees do not hold and that come back otherwise: empty directories, and what is kept beside.
+	besides []string
 }
 
 type overlayFile struct {
@@ -126,8 +128,9 @@ func (s *scratch) writeFiles(ctx context.Context, root *os.Root, a *Archived, o 
 	return err
 }
 
-// except leaves out what was written over by what the archive keeps beside its trees, which was compared then.
-func (o *overlay) except(a *Archived) {
+// except leaves out what was written over by what the archive keeps beside its trees, which was compared then, and learns
+// which directories may stand in the place of files.
+func (o *overlay) except(a *Archived, emptyDirs []string) {
 	var paths []string
 	for _, b := range a.Beside {
 		if !b.Git {
@@ -135,6 +138,7 @@ func (o *overlay) except(a *Archived) {
 		}
 	}
 	slices.Sort(paths)
+	o.besides = append(slices.Clone(emptyDirs), paths...)
 	o.write = slices.DeleteFunc(o.write, func(f overlayFile) bool { return covered(paths, f.path) })
 	o.remove = slices.DeleteFunc(o.remove, func(p string) bool { return covered(paths, p) })
 }
@@ -143,7 +147,7 @@ func (o *overlay) except(a *Archived) {
 // our own hashing. The executable bit counts where the file system has one.
 func (o *overlay) verify(root *os.Root, sha256, execBit bool) error {
 	for _, p := range o.remove {
-		if _, err := root.Lstat(filepath.FromSlash(p)); err == nil && !o.writesBelow(p) {
+		if info, err := root.Lstat(filepath.FromSlash(p)); err == nil && !(info.IsDir() && o.isDir(p)) {
 			return fmt.Errorf("%s is still there", p)
 		}
 	}
@@ -162,13 +166,10 @@ func (o *overlay) verify(root *os.Root, sha256, execBit bool) error {
 	return nil
 }
 
-func (o *overlay) writesBelow(dir string) bool {
-	for _, f := range o.write {
-		if strings.HasPrefix(f.path, dir+"/") {
-			return true
-		}
-	}
-	return false
+// isDir tells whether a directory of that path comes back, where a file was.
+func (o *overlay) isDir(path string) bool {
+	return slices.ContainsFunc(o.write, func(f overlayFile) bool { return strings.HasPrefix(f.path, path+"/") }) ||
+		slices.ContainsFunc(o.besides, func(p string) bool { return p == path || strings.HasPrefix(p, path+"/") })
 }
 
 // hashFile returns the id of the blob that a file, or a link's text, makes, and

@@ -60,11 +60,16 @@ func (r *Repo) removeRecordsOf(dir, reason string) error {
 	}
 	for _, name := range names {
 		record := filepath.Join(r.CommonDir, "worktrees", name)
-		if rest, ok := strings.CutPrefix(name, filepath.Base(dir)); ok && recordSuffix.MatchString(rest) {
+		rest, ok := strings.CutPrefix(name, filepath.Base(dir))
+		named := ok && recordSuffix.MatchString(rest)
+		if named {
 			os.Remove(record) //nolint:errcheck // only when empty: git was killed before it wrote the lock
 		}
 		lock, err := readSmall(filepath.Join(record, "locked"), 8<<10)
-		if err != nil || strings.TrimSpace(string(lock)) != reason {
+		ours := err == nil && strings.TrimSpace(string(lock)) == reason
+		// Git writes the lock first of all, so that a record without one that leads nowhere is one that it was killed removing.
+		half := named && errors.Is(err, fs.ErrNotExist) && exists(record) && !exists(filepath.Join(record, "gitdir"))
+		if !ours && !half {
 			continue
 		}
 		if target, err := recordTarget(record); err == nil && target != filepath.Join(dir, ".git") {

@@ -188,7 +188,7 @@ func (r *Repo) fill(ctx context.Context, st *store, a *Archived, state *savedSta
 	if err := state.writeAfter(w.record); err != nil {
 		return err
 	}
-	over.except(a)
+	over.except(a, state.emptyDirs)
 	if err := over.verify(root, r.sha256, cfg["core.filemode"] != "false"); err != nil {
 		return err
 	}
@@ -248,6 +248,11 @@ func (r *Repo) restoreIndex(ctx context.Context, sc *scratch, a *Archived, state
 	if len(state.intended) > 0 {
 		if err := own(string(joinNUL(state.intended)), "add", "--intent-to-add", "--force", "--pathspec-from-file=-", "--pathspec-file-nul"); err != nil {
 			return fmt.Errorf("restore intent to add: %w", err)
+		}
+	}
+	if len(state.assumed) > 0 {
+		if err := own(string(joinNUL(state.assumed)), "update-index", "-z", "--assume-unchanged", "--stdin"); err != nil {
+			return fmt.Errorf("restore assume-unchanged: %w", err)
 		}
 	}
 	return nil

@@ -24,7 +24,7 @@ type scratch struct {
 	dir  string // the git directory
 	work string // the checkout that it looks at; "" for none
 	none string // all zeros, as many as an object id has digits
-	// assumed are the paths whose assume-unchanged bit the copied index had.
+	// assumed are the paths whose assume-unchanged bits were dropped.
 	assumed []string
 }
 
@@ -196,17 +196,15 @@ func (s *scratch) clearAssumed(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	var paths strings.Builder
 	for _, rec := range splitNUL(out) {
 		if len(rec) > 2 && 'a' <= rec[0] && rec[0] <= 'z' {
-			paths.WriteString(rec[2:] + "\x00")
 			s.assumed = append(s.assumed, rec[2:])
 		}
 	}
-	if paths.Len() == 0 {
+	if len(s.assumed) == 0 {
 		return nil
 	}
-	_, err = s.run(ctx, call{args: []string{"update-index", "-z", "--no-assume-unchanged", "--stdin"}, stdin: strings.NewReader(paths.String())})
+	_, err = s.run(ctx, call{args: []string{"update-index", "-z", "--no-assume-unchanged", "--stdin"}, stdin: bytes.NewReader(joinNUL(s.assumed))})
 	return err
 }
 

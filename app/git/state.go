@@ -104,6 +104,7 @@ const (
 	stateUnmerged = "unmerged"   // ls-files --unmerged -z
 	stateStages   = "stages"     // the blobs that unmerged names
 	stateIntended = "intended"   // intent-to-add paths, NUL-terminated
+	stateAssumed  = "assumed"    // assume-unchanged paths, NUL-terminated; absent without any
 	stateDirs     = "empty-dirs" // NUL-terminated
 	stateModes    = "modes"      // as modeLine writes them, NUL-terminated
 	stateWritten  = "written"    // files to write byte for byte, NUL-terminated
@@ -118,6 +119,9 @@ func (s *scratch) keepState(ctx context.Context, state map[string][]byte, x inde
 		stateDirs:     joinNUL(x.emptyDirs),
 		stateModes:    joinNUL(x.modes),
 		stateWritten:  joinNUL(x.written),
+	}
+	if len(x.assumed) > 0 { // without any, archives are as they were before there was this list
+		files[stateAssumed] = joinNUL(x.assumed)
 	}
 	for rel, data := range state {
 		files[stateGit+"/"+rel] = data
@@ -167,6 +171,7 @@ type savedState struct {
 	unmerged  []byte
 	stages    []string
 	intended  []string
+	assumed   []string
 	emptyDirs []string
 	modes     []string
 	written   map[string]bool
@@ -206,6 +211,8 @@ func (st *store) readArchive(ctx context.Context, a *Archived) (*savedState, err
 			s.unmerged = data
 		case stateIntended:
 			s.intended = splitNUL(data)
+		case stateAssumed:
+			s.assumed = splitNUL(data)
 		case stateDirs:
 			s.emptyDirs = splitNUL(data)
 		case stateModes:

@@ -46,7 +46,13 @@ func (s *scratch) survey(ctx context.Context, o ArchiveOptions) (found, error) {
 		return found{}, err
 	}
 	w := &walker{ctx: ctx, root: s.work, ignored: map[string]bool{}, usual: usual, rule: o.Ignored}
-	for _, p := range splitNUL(out) {
+	list := splitNUL(out)
+	slices.Sort(list)
+	for i, p := range list {
+		// A directory in which git sees ignored files alone is listed with them, and is itself not ignored: it may hold more.
+		if i+1 < len(list) && strings.HasSuffix(p, "/") && strings.HasPrefix(list[i+1], p) {
+			continue
+		}
 		w.ignored[strings.TrimSuffix(p, "/")] = true
 	}
 	if err := w.walk("", false); err != nil {
@@ -142,8 +148,8 @@ func (w *walker) walk(rel string, ignored bool) error {
 		}
 		return err
 	}
-	if len(entries) == 0 && !ignored && rel != "" {
-		w.emptyDirs = append(w.emptyDirs, rel)
+	if rel != "" && !ignored && !slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return !w.ignored[filepath.Join(rel, e.Name())] }) {
+		w.emptyDirs = append(w.emptyDirs, rel) // or what is in it is not kept
 	}
 	if rel != "" && slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == ".git" }) {
 		if !ignored {

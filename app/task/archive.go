@@ -335,9 +335,9 @@ func (s *Tasks) recover(ctx context.Context, t *task) error {
 func (s *Tasks) finishArchiving(ctx context.Context, t *task) error {
 	repo, err := s.repo(ctx, t.record())
 	if err == nil {
-		err = repo.RemoveWorktree(ctx, t.record().Dir)
+		err = dropWorktree(ctx, repo, t.record())
 	}
-	if err != nil && !errors.Is(err, git.ErrMainWorktree) {
+	if err != nil {
 		return err
 	}
 	trouble := ""
@@ -345,6 +345,16 @@ func (s *Tasks) finishArchiving(ctx context.Context, t *task) error {
 		trouble = unproved(errUnproved)
 	}
 	_, err = s.archived(t, trouble, "")
+	return err
+}
+
+// dropWorktree removes what is left of a task's checkout, and git's record of it. A git that was killed while it wrote or
+// removed the record leaves one that it does not list.
+func dropWorktree(ctx context.Context, repo *git.Repo, record Record) error {
+	err := repo.RemoveWorktree(ctx, record.Dir)
+	if errors.Is(err, git.ErrMainWorktree) {
+		err = repo.RemoveHalf(ctx, record.Dir, lockReason(record.ID))
+	}
 	return err
 }
 
@@ -392,7 +402,7 @@ func (s *Tasks) recoverRestoring(ctx context.Context, t *task) error {
 		}
 		trouble = "restoring was interrupted; restore it again, then remove what it had written, in " + aside
 	}
-	if err := repo.RemoveWorktree(ctx, record.Dir); err != nil && !errors.Is(err, git.ErrMainWorktree) {
+	if err := dropWorktree(ctx, repo, record); err != nil {
 		return err
 	}
 	_, err = s.save(t, func(r *Record) { r.Stage, r.Trouble = Archived, trouble })
