@@ -1,11 +1,13 @@
 // Every view and dialog in some looks: nothing that axe finds wrong, nothing that does not fit, and, where a look says so, the
-// picture that its reference has. PICTURES=DIR keeps a picture of each, for whoever looks.
+// picture that its reference has. PICTURES=DIR keeps a picture of each, for whoever looks; SCENES=REGEXP looks at some of them only.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { axe, launch, open } from "./browser.mjs";
 import { compare } from "./pictures.mjs";
 import { Rig } from "./rig.mjs";
 import { leave, populate, scenes } from "./scenes.mjs";
+
+const only = new RegExp(process.env.SCENES ?? "");
 
 /** Returns what sticks out of the window or out of its row, one line each. */
 const unfit = (page) => page.evaluate(() => {
@@ -59,7 +61,7 @@ export function everyView(looks) {
     test(`every view, ${look.name}`, async () => {
       const page = await open(browser, url, look);
       const wrong = [];
-      for (const { name, show, close = leave } of scenes(rig)) {
+      for (const { name, show, close = leave } of scenes(rig).filter((scene) => only.test(scene.name))) {
         await show(page).catch((error) => assert.fail(`${name}: ${error.message}`));
         wrong.push(...(await looked(page, name, look)));
         await close(page);
