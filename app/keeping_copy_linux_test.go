@@ -1,6 +1,7 @@
 package app
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -92,13 +93,11 @@ func TestACagedTasksChildGetsWhatItsMakerWasGiven(t *testing.T) {
 	r.ignoredFiles()
 	r.cagedTask("poor", `,"mcp":true`) // made before anything was trusted
 	r.commitRepo("copy = [\".env\", \"node_modules\"]\n")
-	p.trust(t, r.repository()["digest"])
-	r.cagedTask("rich", `,"mcp":true`)
 	child := func(maker, name string) map[string]any {
 		t.Helper()
 		r.wait(maker)
-		if got := r.tell(maker, fmt.Sprintf(`call task_new {"name":%q,"agent":"test"}`, name)); strings.Contains(got, ".env") {
-			t.Errorf("the maker learns the project's names: %s", got)
+		if got := r.tell(maker, fmt.Sprintf(`call task_new {"name":%q,"agent":"test"}`, name)); strings.Contains(got, ".env") || strings.Contains(got, "trust") {
+			t.Errorf("the maker learns the project's names, or is asked for trust: %s", got)
 		}
 		for _, one := range r.must("task_list", `{}`)["tasks"].([]any) {
 			if task := one.(map[string]any); task["name"] == name {
@@ -108,6 +107,9 @@ func TestACagedTasksChildGetsWhatItsMakerWasGiven(t *testing.T) {
 		t.Fatalf("no task %s\nlog:\n%s", name, r.log)
 		return nil
 	}
+	child("poor", "w0") // which asks its agent for no trust
+	p.trust(t, r.repository()["digest"])
+	r.cagedTask("rich", `,"mcp":true`)
 	if got := child("poor", "w1"); in(t, got, ".env") != "" || in(t, got, "node_modules/a/index.js") != "" {
 		t.Error("a child was given what its maker cannot read")
 	}
@@ -130,6 +132,13 @@ func TestACagedTasksChildGetsWhatItsMakerWasGiven(t *testing.T) {
 	if out := r.must("task_new", `{"name":"by-the-person","agent":"test","cage":"enforce"}`)["task"].(map[string]any); in(t, out, ".env") != "KEY=rotated\n" {
 		t.Error("the person's own task was not given it")
 	}
+	// What is wrong with the person's own file is for the person.
+	mine := r.repository()["mine"].(string)
+	if err := errors.Join(os.MkdirAll(filepath.Dir(mine), 0o700), os.WriteFile(mine, []byte(`{"copy": ["../.env"]}`), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	child("rich", "w4")
+	shown(t, r.must("task_new", `{"name":"by-the-person-too","agent":"test"}`)["setup"].(string), "../.env")
 }
 
 // TestArchiveCommandsRunBeforeAnArchive: in the task's cage, as trusted; what they change is kept, and their failure loses nothing.

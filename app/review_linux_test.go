@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"termic/app/git"
 	"termic/registry/refusal"
 )
 
@@ -72,7 +73,7 @@ func TestThePersonStagesCommitsAndDiscards(t *testing.T) {
 		t.Errorf("a.txt is %q", got)
 	}
 	r.put(made, "dir/b.txt", "somebody else's\n")
-	if no := r.refused(refusal.Conflict, "task_discard", `{"task":"fix","undo":true}`); !strings.Contains(no.Reason, "dir/b.txt") {
+	if no := r.refused(refusal.Conflict, "task_discard", `{"task":"fix","undo":true}`); !strings.Contains(no.Reason, "what was discarded would lose it: dir/b.txt") {
 		t.Errorf("%v", no)
 	}
 	if err := os.Remove(filepath.Join(path, "dir/b.txt")); err != nil {
@@ -95,6 +96,10 @@ func TestWhatThePersonCannotStageCommitOrDiscard(t *testing.T) {
 	made := r.task("fix", "shell", "")
 	path := made["path"].(string)
 	r.put(made, "a.txt", "a\n")
+	r.put(made, "large", "")
+	if err := os.Truncate(filepath.Join(path, "large"), git.MaxLandFile+1); err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range []struct {
 		code            refusal.Code
 		verb, arguments string
@@ -104,19 +109,25 @@ func TestWhatThePersonCannotStageCommitOrDiscard(t *testing.T) {
 		{refusal.BadInput, "task_stage", `{"task":"fix","all":true,"paths":["a.txt"]}`, "both paths and all"},
 		{refusal.BadInput, "task_stage", `{"task":"fix","paths":["../a.txt"]}`, "leads out of the checkout"},
 		{refusal.BadInput, "task_stage", `{"task":"fix","paths":["/etc/passwd"]}`, "absolute"},
-		{refusal.BadInput, "task_stage", `{"task":"fix","paths":["nope"]}`, "no such file"},
-		{refusal.BadInput, "task_unstage", `{"task":"fix","paths":["nope"]}`, "no such file"},
+		{refusal.BadInput, "task_stage", `{"task":"fix","paths":["nope"]}`, "is called so"},
+		{refusal.BadInput, "task_unstage", `{"task":"fix","paths":["nope"]}`, "is called so"},
 		{refusal.BadInput, "task_commit", `{"task":"fix","message":" "}`, "message is empty"},
 		{refusal.Conflict, "task_commit", `{"task":"fix","message":"x"}`, "nothing is staged"},
-		{refusal.BadInput, "task_discard", `{"task":"fix","paths":["nope"]}`, "no such file"},
+		{refusal.BadInput, "task_discard", `{"task":"fix","paths":["nope"]}`, "is called so"},
 		{refusal.BadInput, "task_discard", `{"task":"fix","undo":true,"all":true}`, "all of one discard"},
 		{refusal.BadInput, "task_discard", `{"task":"fix","all":true,"id":"x"}`, "which discard to undo"},
+		{refusal.Conflict, "task_stage", `{"task":"fix","paths":["large"]}`, "larger than is copied"},
+		{refusal.Conflict, "task_discard", `{"task":"fix","paths":["large"]}`, "larger than is copied"},
+		{refusal.Conflict, "task_apply", `{"task":"fix"}`, "larger than lands uncommitted"},
 		{refusal.Conflict, "task_discard", `{"task":"fix","undo":true}`, "nothing was discarded"},
 		{refusal.NotFound, "task_discard", `{"task":"fix","undo":true,"id":"x"}`, "no such discard"},
 	} {
 		if no := r.refused(c.code, c.verb, "%s", c.arguments); !strings.Contains(no.Reason, c.words) {
 			t.Errorf("%s %s: %s", c.verb, c.arguments, no.Reason)
 		}
+	}
+	if err := os.Remove(filepath.Join(path, "large")); err != nil {
+		t.Fatal(err)
 	}
 	// While something is unfinished, whoever began it.
 	head := runGit(t, "-C", path, "rev-parse", "HEAD")

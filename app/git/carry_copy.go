@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -99,7 +98,7 @@ func (c *carrier) copyAll(ctx context.Context, t carryTree) error {
 		if blocked != "" && strings.HasPrefix(b.Path, blocked) {
 			continue
 		}
-		there, err := c.one(b)
+		there, err := c.one(ctx, b)
 		switch {
 		case err != nil:
 			return fmt.Errorf("%s: %w", b.Path, err)
@@ -115,7 +114,7 @@ func (c *carrier) copyAll(ctx context.Context, t carryTree) error {
 }
 
 // one copies one entry; there tells that something else is in its place.
-func (c *carrier) one(b Beside) (there bool, err error) {
+func (c *carrier) one(ctx context.Context, b Beside) (there bool, err error) {
 	name := filepath.FromSlash(b.Path)
 	switch b.Mode.Type() {
 	case fs.ModeDir:
@@ -128,7 +127,7 @@ func (c *carrier) one(b Beside) (there bool, err error) {
 	case fs.ModeSymlink:
 		err = c.to.Symlink(b.Link, name)
 	case 0:
-		err = c.file(b, name)
+		err = c.file(ctx, b, name)
 	}
 	if errors.Is(err, fs.ErrExist) {
 		return true, nil
@@ -136,9 +135,9 @@ func (c *carrier) one(b Beside) (there bool, err error) {
 	return false, err
 }
 
-// file copies one file: what it shares with the source where the file system can do that, else its bytes. A file that
-// changes meanwhile is ErrBusy.
-func (c *carrier) file(b Beside, name string) error {
+// file copies one file: what it shares with the source where the file system can do that, else its bytes, and its holes as
+// holes. A file that changes meanwhile is ErrBusy.
+func (c *carrier) file(ctx context.Context, b Beside, name string) error {
 	src, err := c.from.OpenFile(name, os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
 	if err != nil {
 		return err
@@ -159,7 +158,7 @@ func (c *carrier) file(b Beside, name string) error {
 		return err
 	}
 	if !share(dst, src) {
-		_, err = io.Copy(dst, io.LimitReader(src, b.Size))
+		err = copyData(ctx, dst, src, b.Size)
 	}
 	if err == nil {
 		err = dst.Chmod(b.Mode.Perm())
@@ -174,6 +173,28 @@ func (c *carrier) file(b Beside, name string) error {
 		err = same()
 	}
 	return err
+}
+
+// copyData copies what a file of that size holds into an empty one, but for its holes, which are not read.
+func copyData(ctx context.Context, dst, src *os.File, size int64) error {
+	if err := dst.Truncate(size); err != nil {
+		return err
+	}
+	buf := make([]byte, min(block, size))
+	for at := nextData(src, 0); at < size; at = nextData(src, at) {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		n, err := src.ReadAt(buf[:min(int64(len(buf)), size-at)], at)
+		if n == 0 {
+			return errors.Join(ErrBusy, err) // it is shorter by now
+		}
+		if _, err := dst.WriteAt(buf[:n], at); err != nil {
+			return err
+		}
+		at += int64(n)
+	}
+	return nil
 }
 
 // finish gives directories their permissions and times, the innermost first.

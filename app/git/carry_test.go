@@ -220,3 +220,41 @@ func TestAPrintChangesWithWhatIsCopied(t *testing.T) {
 		t.Errorf("%+v %v", found, err)
 	}
 }
+
+// An image of a disk takes as much of it as what it holds.
+func TestAFileIsCopiedWithItsHoles(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	r := h.ignoring("demo")
+	dir := h.worktree(r, "fix")
+	const size = 1 << 30
+	from := filepath.Join(r.Root, "image.log")
+	h.write(from, "begin\n")
+	must(t, os.Truncate(from, size))
+	f, err := os.OpenFile(from, os.O_WRONLY, 0)
+	must(t, err)
+	_, err = f.WriteAt([]byte("end\n"), size/2)
+	must(t, errors.Join(err, f.Close()))
+	if carried, left, err := r.Carry(t.Context(), CarryOptions{Names: []string{"image.log"}, Dir: dir}); err != nil || len(carried) != 1 {
+		t.Fatalf("%+v %+v %v", carried, left, err)
+	}
+	dst, err := os.Open(filepath.Join(dir, "image.log"))
+	must(t, err)
+	defer dst.Close()
+	info, err := dst.Stat()
+	must(t, err)
+	if taken := info.Sys().(*syscall.Stat_t).Blocks * 512; info.Size() != size || taken > 1<<20 {
+		t.Errorf("%d bytes, of which %d are on the disk", info.Size(), taken)
+	}
+	buf := make([]byte, 6)
+	_, err = dst.ReadAt(buf, 0)
+	must(t, err)
+	if string(buf) != "begin\n" {
+		t.Errorf("it begins with %q", buf)
+	}
+	_, err = dst.ReadAt(buf[:4], size/2)
+	must(t, err)
+	if string(buf[:4]) != "end\n" {
+		t.Errorf("in the middle is %q", buf[:4])
+	}
+}

@@ -216,7 +216,7 @@ func (d *DiscardPlan) decide(ctx context.Context, sc *scratch, chosen []string, 
 		case !info.Mode().IsRegular():
 			lost = append(lost, path)
 		default:
-			if total += info.Size(); info.Size() > landFile || total > landTotal || !readable(filepath.Join(sc.work, filepath.FromSlash(path))) {
+			if total += info.Size(); info.Size() > MaxLandFile || total > MaxLandTotal || !readable(filepath.Join(sc.work, filepath.FromSlash(path))) {
 				lost = append(lost, path)
 			}
 		}

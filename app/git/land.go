@@ -302,10 +302,10 @@ func (r *Repo) identity(ctx context.Context) ([]string, error) {
 	return []string{"GIT_AUTHOR_NAME=" + name, "GIT_AUTHOR_EMAIL=" + email, "GIT_COMMITTER_NAME=" + name, "GIT_COMMITTER_EMAIL=" + email}, nil
 }
 
-// Bounds of the uncommitted files of one landing: more is no work of an agent but a mistake.
+// Bounds in bytes of the uncommitted files of one landing, staging or discard: more is no work of an agent but a mistake.
 const (
-	landFile  = 1 << 30
-	landTotal = 8 << 30
+	MaxLandFile  = 1 << 30
+	MaxLandTotal = 8 << 30
 )
 
 // snapshot makes one commit of everything in the checkout: the commit that it is at, when nothing is uncommitted.
@@ -318,7 +318,7 @@ func (p *LandPlan) snapshot(ctx context.Context, ts *scratch, from view, o LandO
 	if out, err := ts.run(ctx, call{args: []string{"ls-files", "--unmerged", "-z"}}); err != nil || len(out) > 0 {
 		return errors.Join(err, &UnfinishedError{Dir: from.dir, Operation: "merge"})
 	}
-	staged, err := ts.stageAll(ctx, limits{file: landFile, total: landTotal,
+	staged, err := ts.stageAll(ctx, limits{file: MaxLandFile, total: MaxLandTotal,
 		same: func(paths []string) (map[string]bool, error) { return r.lfsSame(ctx, ts, paths) }})
 	if err != nil {
 		return err

@@ -51,7 +51,7 @@ func (r *Repo) stage(ctx context.Context, v view, sc *scratch, sel Selection) (S
 	if err != nil {
 		return out, "", err
 	}
-	plan, err := sc.stageAll(ctx, limits{file: landFile, total: landTotal, only: sel.has,
+	plan, err := sc.stageAll(ctx, limits{file: MaxLandFile, total: MaxLandTotal, only: sel.has,
 		same: func(paths []string) (map[string]bool, error) { return r.lfsSame(ctx, sc, paths) }})
 	if err != nil {
 		return out, "", err

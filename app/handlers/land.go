@@ -86,6 +86,7 @@ func landing(err error) *refusal.Refusal {
 	var over *git.OverlapError
 	var edited *git.EditedError
 	var filtered *git.FilteredError
+	var lost *git.UnkeepableError
 	var unfinished *git.UnfinishedError
 	var leftOut *git.LeftOutError
 	switch {
@@ -103,6 +104,9 @@ func landing(err error) *refusal.Refusal {
 		return refusal.Newf(refusal.Conflict, "commit them, put them aside, or land as a branch", "the project's checkout has changes of its own in the same places: %s", named(over.Paths))
 	case errors.As(err, &edited):
 		return refusal.Newf(refusal.Conflict, "put your changes aside first, or keep what landed", "changed since it landed, so that undoing would lose it: %s", named(edited.Paths))
+	case errors.As(err, &lost):
+		return refusal.Newf(refusal.Conflict, "let git ignore them, or commit them in the task", "these cannot be read, are called .git, or are larger than lands uncommitted (%d GiB each, %d GiB together): %s",
+			git.MaxLandFile>>30, git.MaxLandTotal>>30, named(lost.Paths))
 	case errors.As(err, &filtered):
 		return refusal.Newf(refusal.Conflict, "commit them in the task, or land as changes", "uncommitted files that a filter (large files) belongs to cannot be committed for you: %s", named(filtered.Paths))
 	}

@@ -132,12 +132,19 @@ func reviewing(err error) error {
 	var unknown *git.NoChangeError
 	var filtered *git.FilteredError
 	var blocked *git.BlockedError
+	var edited *git.EditedError
+	var lost *git.UnkeepableError
 	var no *refusal.Refusal
 	switch {
 	case errors.As(err, &unknown):
-		no = refusal.Newf(refusal.BadInput, "name files as termic diff lists them; ignored ones are left alone", "no such file in the checkout or in its last commit: %s", named(unknown.Paths))
+		no = refusal.Newf(refusal.BadInput, "name files as termic diff lists them", "no file that git has, or would take, is called so (ignored ones, sockets and the like are left alone): %s", named(unknown.Paths))
 	case errors.As(err, &filtered):
 		no = refusal.Newf(refusal.Conflict, "use git in a terminal of the task", "a filter (large files) belongs to these files, and none runs here: %s", named(filtered.Paths))
+	case errors.As(err, &edited):
+		no = refusal.Newf(refusal.Conflict, "put it aside first", "changed or made since, so that bringing back what was discarded would lose it: %s", named(edited.Paths))
+	case errors.As(err, &lost):
+		no = refusal.Newf(refusal.Conflict, "use git in a terminal of the task", "these cannot be read, or are larger than is copied (%d GiB each, %d GiB together): %s",
+			git.MaxLandFile>>30, git.MaxLandTotal>>30, named(lost.Paths))
 	case errors.As(err, &blocked):
 		no = refusal.Newf(refusal.Conflict, "move them away first", "ignored files are in a directory where a file would come back: %s", named(blocked.Paths))
 	case errors.Is(err, git.ErrBadPath):

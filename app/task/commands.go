@@ -26,7 +26,7 @@ func (s *Tasks) setUp(ctx context.Context, t *task, settings RepoSettings, err e
 	}
 	lines, note := settings.Commands("setup")
 	if len(lines) == 0 {
-		return []string{note}
+		return []string{told(t.record(), note)}
 	}
 	if t.record().BaseCaged {
 		return []string{"the setup commands were not run: the task starts from what a cage wrote and is less caged, so that they would run what was written there. " +
@@ -36,7 +36,16 @@ func (s *Tasks) setUp(ctx context.Context, t *task, settings RepoSettings, err e
 		s.Log.Warn("setup not begun", "task", t.record().ID, "cause", err)
 		return []string{"the setup commands could not be begun"}
 	}
-	return []string{note}
+	return []string{told(t.record(), note)}
+}
+
+// told is what the maker of a task hears of why something of the project's settings was not done. The reason may quote the
+// person's own file, and asks the person for trust: a caged agent is told neither.
+func told(record Record, why string) string {
+	if why == "" || record.Namespace == "" {
+		return why
+	}
+	return "not all that the project's settings say was done; the person can see why"
 }
 
 // sentence joins what is to be said of a new task, each once, and how the person lets what they did not trust.

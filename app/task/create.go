@@ -104,7 +104,7 @@ func (s *Tasks) Create(ctx context.Context, want New) (record Record, delivered 
 		if copied, left, err = s.copyIn(ctx, repo, record, names, want.say); err != nil {
 			return Record{}, false, undo(err)
 		}
-		notes = append(notes, why, left)
+		notes = append(notes, told(record, why), left)
 	}
 	// A crash before the tab is open leaves a task with a tab in which nothing runs, as any other crash does.
 	s.saveShown(record.ID, []tab.Saved{{
