@@ -35,16 +35,6 @@ func (r *rig) ask(name, prompt string) string {
 	return r.text(name)
 }
 
-// shown fails for each text that is not in what a terminal shows.
-func shown(t *testing.T, text string, wants ...string) {
-	t.Helper()
-	for _, want := range wants {
-		if !strings.Contains(text, want) {
-			t.Errorf("the terminal does not show %q:\n%s", want, text)
-		}
-	}
-}
-
 func TestACagedAgentHasItsOwnPortAndToken(t *testing.T) {
 	r := newRig(t)
 	r.must("settings_set", `{"key":"mcp.enabled","value":"true"}`)

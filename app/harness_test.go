@@ -220,6 +220,16 @@ func (r *rig) text(name string) string {
 	return r.must("task_log", `{"task":%q,"lines":2000}`, name)["text"].(string)
 }
 
+// shown fails for each text that is not in what a terminal shows.
+func shown(t *testing.T, text string, wants ...string) {
+	t.Helper()
+	for _, want := range wants {
+		if !strings.Contains(text, want) {
+			t.Errorf("the terminal does not show %q:\n%s", want, text)
+		}
+	}
+}
+
 // lockedWriter lets several goroutines log into one buffer.
 type lockedWriter struct {
 	mu sync.Mutex
