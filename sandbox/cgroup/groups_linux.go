@@ -16,7 +16,7 @@ import (
 )
 
 // putTime bounds how long a group may take to be made, by a systemd that is busy or hangs. It takes milliseconds.
-const putTime = 5 * time.Second
+const putTime = 10 * time.Second
 
 // Groups makes the groups of one app's cages. It is safe for concurrent use.
 type Groups struct {
@@ -25,9 +25,8 @@ type Groups struct {
 	way    way
 	none   error // why there is no way
 
-	check sync.Once
-	held  Limits
-	err   error
+	mu   sync.Mutex
+	held *Limits // what Check found; nil until it found something
 }
 
 // way is one way to come by a group.
@@ -81,6 +80,9 @@ func (g *Groups) Put(ctx context.Context, name string, pid int, want Limits) (*G
 	defer cancel()
 	name = g.prefix + name + "-" + strings.ToLower(rand.Text()[:8]) // a cage that starts again may meet its own end
 	err := g.way.put(ctx, name, pid, want)
+	if err != nil && ctx.Err() != nil { // whatever broke off then
+		err = fmt.Errorf("systemd did not answer: %w", ctx.Err())
+	}
 	if err != nil {
 		return nil, fmt.Errorf("limit process %d: %w", pid, err)
 	}
@@ -92,16 +94,25 @@ func (g *Groups) Put(ctx context.Context, name string, pid int, want Limits) (*G
 	return &Group{Held: held, dir: dir, remove: remove}, nil
 }
 
-// Check really limits a process, once, and says how and which limits held: all that are asked for are, or are missing.
+// Check really limits a process, and says how and which limits held: all that are asked for are, or are missing. What it found is
+// true from then on; that it found nothing may be due to a busy machine, and is asked again.
 func (g *Groups) Check(ctx context.Context) (how string, held Limits, err error) {
 	if g.way == nil {
 		return "", Limits{}, g.none
 	}
-	g.check.Do(func() { g.held, g.err = g.try(context.WithoutCancel(ctx)) })
-	if g.err == nil && g.held == (Limits{}) {
-		return "", Limits{}, fmt.Errorf("%w: a group was made, and no limit of it held", ErrNone)
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.held == nil {
+		found, err := g.try(ctx)
+		switch {
+		case err != nil:
+			return "", Limits{}, err
+		case found == Limits{}:
+			return "", Limits{}, fmt.Errorf("%w: a group was made, and no limit of it held", ErrNone)
+		}
+		g.held = &found
 	}
-	return g.way.words(), g.held, g.err
+	return g.way.words(), *g.held, nil
 }
 
 // try limits a program that does nothing.

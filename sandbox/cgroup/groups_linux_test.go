@@ -1,6 +1,7 @@
 package cgroup
 
 import (
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
@@ -158,7 +159,7 @@ func TestThisMachine(t *testing.T) {
 	g := Open(prefix, os.Environ())
 	how, held, err := g.Check(t.Context())
 	t.Logf("here: %q %+v %v", how, held, err)
-	if (err == nil) != (how != "" && held != (Limits{})) || err != nil && !errors.Is(err, ErrNone) {
+	if (err == nil) != (how != "" && held != (Limits{})) || err != nil && !errors.Is(err, ErrNone) && !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("%q, %+v, %v", how, held, err)
 	}
 }
