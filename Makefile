@@ -3,7 +3,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help setup build window run test test-window check demo bench soak fuzz mutants test-clients record-agents clean
+.PHONY: help setup build window run test test-window check demo bench soak soak-window screenshots fuzz mutants test-clients record-agents clean
 
 help: ## say what there is
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -46,6 +46,20 @@ bench: build ## compare with peers measured in the same run
 
 soak: build ## run for a long time and watch what grows
 	@build/go-run.sh build/soak
+
+soak-window: ## print FLOOD_MIB (4096) into a terminal of the real window: the page's process must not grow
+	@build/setup.sh git go node webkit display
+	@build/build.sh
+	@build/window.sh
+	@build/isolate.sh env TERMIC_FLOOD_MIB=$(or $(FLOOD_MIB),4096) node --test --test-name-pattern='does not grow' frontend/e2e/desktop.test.mjs
+
+screenshots: ## take the pictures of docs/window.md anew
+	@build/setup.sh git go node display
+	@build/build.sh
+	@build/window.sh page
+	@command -v convert >/dev/null || { echo 'termic: convert is missing; install imagemagick' >&2; exit 1; }
+	@CGO_ENABLED=0 go build -trimpath -o build/bin/testagent ./testdata/testagent
+	@build/isolate.sh node frontend/e2e/shots.mjs
 
 fuzz: ## each fuzz target for FUZZTIME (10s)
 	@build/setup.sh go node

@@ -2,7 +2,8 @@
 // the command line against a program that does nothing; task_status over MCP through the whole router (token, guard,
 // audit, schemas) against the official Go SDK's stateless server with the same tool and against a handler of net/http that
 // only answers the same bytes; the start of a cage against plain exec and bubblewrap, its memory, and a build in it;
-// and terminals: parsing and memory against @xterm/headless, echo, Ctrl-C in a flood, idle cost.
+// terminals: parsing and memory against @xterm/headless, echo, Ctrl-C in a flood, idle cost; and the window: its start, its keys,
+// its memory.
 //
 // It prints tables; with -record it also keeps every raw sample and writes the tables into docs/benchmarks.md. Run it
 // from the top of the tree, after `make build`.
@@ -27,7 +28,7 @@ var realtime = flag.Bool("realtime", false, "as root: give cages and their peers
 func main() {
 	record := flag.Bool("record", false, "keep the raw samples in docs/bench and the tables in docs/benchmarks.md")
 	rounds := flag.Int("rounds", 60, "rounds of the command line and of cages")
-	only := flag.String("only", "", "measure one section: calls, cages or terminals")
+	only := flag.String("only", "", "measure one section: calls, cages, terminals or window")
 	in := flag.String("inside", "", "for bench itself: measure cages as this user, with the programs in this directory")
 	flag.Parse()
 	if *in != "" {
@@ -38,6 +39,7 @@ func main() {
 		{"calls", "", callsPlace, run, (*samples).table},
 		{"cages", "cages-", cagesPlace, cages, (*samples).cageTable},
 		{"terminals", "terminals-", terminalsPlace, terminals, (*samples).terminalTable},
+		{"window", "window-", windowPlace, window, (*samples).windowTable},
 	}
 	for _, part := range sections {
 		if *only == "" || *only == part.name {
@@ -58,7 +60,7 @@ type section struct {
 func (p section) measure(rounds int, record bool) error {
 	s := newSamples()
 	err := p.run(s, rounds)
-	if errors.Is(err, errNoCages) {
+	if errors.Is(err, errNoCages) || errors.Is(err, errNoWindow) {
 		fmt.Printf("%s: not measured: %v\n", p.name, err)
 		return nil
 	}

@@ -13,7 +13,7 @@ func TestTheFiguresOfThePageComeFromTheSamples(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for prefix, table := range map[string]func(*samples) []string{"2": (*samples).table, "cages-": (*samples).cageTable, "terminals-": (*samples).terminalTable} {
+	for prefix, table := range map[string]func(*samples) []string{"2": (*samples).table, "cages-": (*samples).cageTable, "terminals-": (*samples).terminalTable, "window-": (*samples).windowTable} {
 		files, err := filepath.Glob("../../docs/bench/" + prefix + "*.json")
 		if err != nil || len(files) == 0 {
 			t.Fatalf("no samples: %v", err)

@@ -64,6 +64,25 @@ test("a prompt is sent: words of the moment, then a saved one from a file", asyn
   await gone();
 });
 
+test("news moves nothing: rows, bars and the terminal keep their places while states change", async () => {
+  rig.termic("new", "news", "--agent", "asker", "--prompt", "say ready");
+  await until("it is done", () => task("news").state === "done");
+  await pick(page, "agent");
+  const row = (look) => until(`its row says ${look}`, async () => ((await page.locator('[role=treeitem][title^="news "]').getAttribute("title")) ?? "").includes(look));
+  const places = () => page.evaluate(() => [...document.querySelectorAll("[role=treeitem], .bar, .readout > div, .filter, .strip, .place, .cage-line, .status, aside")]
+    .map((e) => { const { x, y, width, height } = e.getBoundingClientRect(); return `${e.className} ${x} ${y} ${width} ${height}`.replace(/task \S+/, "task").replace(/ (need|marked)\b/g, ""); }));
+  await row("Done");
+  const before = await places();
+  assert.ok(before.length > 10);
+  for (const [prompt, look] of [["say again", "Done"], ["ask Which one?", "Waits for you"]]) {
+    rig.termic("send", "news", prompt);
+    await until("it was taken", () => log("news").includes(prompt.replace(/^\w+ /, "")));
+    await row(look);
+    assert.deepEqual(await places(), before);
+  }
+  rig.termic("archive", "news", "--force");
+});
+
 test("texts that wait are changed, moved and taken out", async () => {
   rig.termic("new", "busy", "--agent", "claude", "--prompt", "work 20m");
   await until("it works", () => task("busy").state === "working");

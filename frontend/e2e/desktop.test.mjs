@@ -2,9 +2,10 @@
 // Wayland, and its memory while a terminal is flooded.
 import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, readdirSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
+import { pageMemory } from "./processes.mjs";
 import { Rig, root, until } from "./rig.mjs";
 import { Display } from "./webdriver.mjs";
 
@@ -112,25 +113,6 @@ test("it opens on Wayland where there is no X server", async () => {
   }
 });
 
-/** Resident memory of a process and of all below it, in MiB. */
-function memory(pid) {
-  const parent = new Map();
-  for (const p of readdirSync("/proc").filter((n) => /^\d+$/.test(n))) {
-    try {
-      parent.set(Number(p), Number(/^PPid:\s+(\d+)/m.exec(readFileSync(`/proc/${p}/status`, "utf8"))[1]));
-    } catch { /* it ended */ }
-  }
-  const below = (p) => p === pid || (parent.has(p) && parent.get(p) > 1 && below(parent.get(p)));
-  let kib = 0;
-  for (const p of parent.keys())
-    if (below(p)) {
-      try {
-        if (/WebKitWebProcess/.test(readFileSync(`/proc/${p}/cmdline`, "utf8"))) kib += Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${p}/status`, "utf8"))[1]);
-      } catch { /* it ended */ }
-    }
-  return kib / 1024;
-}
-
 test("the page's process does not grow with what a terminal prints", async () => {
   const rig = new Rig();
   const total = Number(process.env.TERMIC_FLOOD_MIB ?? 96);
@@ -147,9 +129,9 @@ test("the page's process does not grow with what a terminal prints", async () =>
     };
     await flood(1);
     await flood(2);
-    const first = memory(rig.pid);
+    const first = pageMemory(rig.pid) / 1024;
     await flood(3);
-    const last = memory(rig.pid);
+    const last = pageMemory(rig.pid) / 1024;
     assert.ok(first > 0, "no web process was found");
     assert.ok(last < first * 1.25 + 16, `the web process grew from ${first.toFixed(0)} to ${last.toFixed(0)} MiB over ${lap} MiB of output`);
   } finally {

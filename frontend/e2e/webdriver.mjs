@@ -55,6 +55,8 @@ export class Window {
     window.output = "";
     for (const from of [window.driver.stdout, window.driver.stderr]) from.on("data", (data) => (window.output += data));
     await until("the driver", () => fetch(`${window.base}/status`).then((r) => r.ok, () => false));
+    /** When the window was ordered, in milliseconds since 1970. */
+    window.ordered = Date.now();
     const session = await window.call("POST", "/session", { capabilities: { alwaysMatch: { "webkitgtk:browserOptions": { binary: program, args: [] } } } });
     window.session = `/session/${session.sessionId}`;
     return window;

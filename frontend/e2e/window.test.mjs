@@ -1,7 +1,7 @@
 // The real window: GTK, WebKit and all, under Xvfb. The main job in it, with its effects looked for outside; then what
 // only the program that is shipped can show: that it ends in order, and how it starts where there is no display.
 import assert from "node:assert/strict";
-import { spawnSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { existsSync, readFileSync, readdirSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
@@ -49,6 +49,24 @@ test("the terminal shows it: it can be found in it", async () => {
   await window.chord(keys.control, keys.shift, "f");
   await window.type(".find input", "typed-42");
   await until("a hit", async () => /1 of 1/.test(await window.text(".find [role=status]")));
+  await window.keys(keys.escape);
+});
+
+test("a terminal whose GPU context is lost goes on, and the GPU draws it again", async () => {
+  const drawn = (after) => window.js(`
+    const canvas = [...document.querySelectorAll(".group.focused .xterm-screen canvas")].find((c) => c !== globalThis.lost && c.getContext("webgl2")?.isContextLost() === false);
+    if (!canvas) return false;
+    if (arguments[0]) return true;
+    globalThis.lost = canvas;
+    canvas.getContext("webgl2").getExtension("WEBGL_lose_context").loseContext();
+    return true;`, after);
+  await until("the GPU draws, and its context is lost", () => drawn(false), seconds);
+  await window.keys(`echo after-$((6*7))${keys.enter}`);
+  await until("the shell goes on", () => rig.termic("log", "say-hello-from-agent", "--tab", "shell").text.includes("after-42"), seconds);
+  await until("another context draws", () => drawn(true), seconds);
+  await window.chord(keys.control, keys.shift, "f");
+  await window.type(".find input", "after-42");
+  await until("the terminal shows it", async () => /1 of 1/.test(await window.text(".find [role=status]")));
   await window.keys(keys.escape);
 });
 
@@ -155,6 +173,24 @@ test("buttons have names and roles for who hears them", async () => {
   const button = await window.find('[aria-label="Settings"]');
   assert.equal(await window.call("GET", `${window.session}/element/${button}/computedrole`), "button");
   assert.equal(await window.call("GET", `${window.session}/element/${button}/computedlabel`), "Settings");
+});
+
+test("closing the window while an agent works asks once and says what will happen; then it ends in order", async () => {
+  rig.termic("new", "works", "--agent", "claude", "--prompt", "work 20m");
+  await until("it works", () => task("works").state === "working", seconds);
+  const close = () => execFileSync("xdotool", ["key", "--clearmodifiers", "alt+F4"], { env: { PATH: process.env.PATH, DISPLAY: display.name } });
+  const asked = () => until("the question", async () => /1 agent is working\. Quitting stops/.test(await window.text(".dialog")), seconds);
+  close();
+  await asked();
+  await window.press("Cancel");
+  await settled();
+  assert.equal(task("works").state, "working", "it ended although the person said no");
+  close();
+  await asked();
+  const { path } = task("works");
+  await window.press("Quit").catch(() => {}); // its answer may end with the window
+  await until("the app has ended", () => !existsSync(join(rig.data, "ctl.sock")), seconds);
+  assert.ok(existsSync(path), "the checkout is gone");
 });
 
 test("the shipped program opens, shows a task from the command line, is alone, and ends in order on SIGTERM", async () => {

@@ -32,6 +32,8 @@ class Store {
   private readonly order = $derived([...this.byId.values()].sort((a, b) => a.created.localeCompare(b.created) || a.id.localeCompare(b.id)));
   private onShow: (task: string) => void = () => {};
   private onSettings: () => void = () => {};
+  /** What is to be shown: a task that was just made is told of after the wish to see it. */
+  private toShow: string | undefined;
 
   get tasks(): Task[] {
     return this.order;
@@ -122,6 +124,13 @@ class Store {
     this.onSettings();
   }
 
+  private showAsked(): void {
+    const id = this.toShow;
+    if (id === undefined || (id !== "" && !this.byId.has(id))) return;
+    this.toShow = undefined;
+    this.onShow(id);
+  }
+
   private change(change: Change): void {
     if (change.projects) this.projects = change.projects;
     else if (change.forgot) this.projects = this.projects.filter((p) => !change.forgot!.includes(p.id));
@@ -135,7 +144,8 @@ class Store {
       if (change.calls.some((c) => c.verb.startsWith("agent_") && c.phase === "finished")) void this.loadAgents();
     }
     if (change.quit !== undefined) this.quitting = change.quit;
-    if (change.show !== undefined) this.onShow(change.show);
+    if (change.show !== undefined) this.toShow = change.show;
+    this.showAsked();
   }
 }
 
