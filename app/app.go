@@ -217,6 +217,9 @@ func (a *app) serve(ctx context.Context) error {
 		}
 	}()
 	defer a.tasks.Stop()
+	if a.Window != nil { // without one there is nothing that a click could show
+		a.bus.OnClick(a.openClicked)
+	}
 	defer a.notice(ctx)()
 	saved, saving := make(chan struct{}), sync.WaitGroup{}
 	saving.Go(func() { a.tasks.SaveLayouts(saved) })

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -92,8 +93,58 @@ func TestEveryBoundaryIsEnforcedOrSaysAdvisory(t *testing.T) {
 	}
 }
 
-// named is how a page of the documentation names a test: `package: TestName`.
-var named = regexp.MustCompile("`([a-z/]+): (Test[A-Za-z0-9]+)")
+// named is how a page of the documentation names a test, or a part of one: `package: TestName/part`.
+var named = regexp.MustCompile("`([a-z/]+): (Test[A-Za-z0-9]+)(?:/([^`]+))?`")
+
+// partsOf returns what the parts of a test may be called, as go test writes names: the texts in its body, and those in the
+// tables of the package that its body names.
+func partsOf(t *testing.T, pkg, test string) map[string]bool {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join("..", filepath.FromSlash(pkg), "*_test.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	tables := map[string]ast.Node{}
+	var body ast.Node
+	for _, name := range files {
+		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, decl := range file.Decls {
+			switch d := decl.(type) {
+			case *ast.FuncDecl:
+				if d.Recv == nil && d.Name.Name == test {
+					body = d.Body
+				}
+			case *ast.GenDecl:
+				for _, spec := range d.Specs {
+					if v, ok := spec.(*ast.ValueSpec); ok && len(v.Names) == 1 {
+						tables[v.Names[0].Name] = v
+					}
+				}
+			}
+		}
+	}
+	parts := map[string]bool{}
+	texts := func(n ast.Node) bool {
+		if lit, ok := n.(*ast.BasicLit); ok && lit.Kind == token.STRING {
+			if text, err := strconv.Unquote(lit.Value); err == nil {
+				parts[strings.ReplaceAll(text, " ", "_")] = true
+			}
+		}
+		return true
+	}
+	if body != nil {
+		ast.Inspect(body, func(n ast.Node) bool {
+			if name, ok := n.(*ast.Ident); ok && tables[name.Name] != nil {
+				ast.Inspect(tables[name.Name], texts)
+			}
+			return texts(n)
+		})
+	}
+	return parts
+}
 
 // TestThePagesNameTestsThatThereAre: each claim of docs/security.md names a test, and each of those tests is there.
 func TestThePagesNameTestsThatThereAre(t *testing.T) {
@@ -106,6 +157,12 @@ func TestThePagesNameTestsThatThereAre(t *testing.T) {
 		if !testsOf(t, name[1])[name[2]] {
 			t.Errorf("docs/security.md names %s: %s, which there is not", name[1], name[2])
 		}
+		if name[3] != "" && !partsOf(t, name[1], name[2])[name[3]] {
+			t.Errorf("docs/security.md names the part %s of %s: %s, which has none of that name", name[3], name[1], name[2])
+		}
+	}
+	if parts := partsOf(t, "app", "TestAttacks"); !parts["cache_poisoning"] || parts["cache"] || parts["loopback"] {
+		t.Errorf("twin: the parts of TestAttacks are not told: %v", parts)
 	}
 	for _, b := range registry.Boundaries() {
 		if !strings.Contains(text, b.Name) {

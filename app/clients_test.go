@@ -524,13 +524,10 @@ func TestClaudeIsChangedThroughItsOwnCommandLine(t *testing.T) {
 		t.Errorf("%+v, %v", has, err)
 	}
 	r.restart()
-	r.must("settings_set", `{"key":"mcp.port","value":%q}`, fmt.Sprint(freePort(t)))
-	if r.entryOf("claude") != "stale" {
-		t.Errorf("entry: %s", r.entryOf("claude"))
-	}
-	r.must("client_refresh", `{}`) // has to take the old one out first
-	if r.entryOf("claude") != "current" {
-		t.Errorf("entry: %s", r.entryOf("claude"))
+	port := fmt.Sprint(freePort(t))
+	r.must("settings_set", `{"key":"mcp.port","value":%q}`, port) // has to take the old entry out first
+	if r.entryOf("claude") != "current" || !strings.Contains(get(t, config), ":"+port+"/") {
+		t.Errorf("entry: %s: %s", r.entryOf("claude"), get(t, config))
 	}
 	r.must("client_remove", `{"client":"claude"}`)
 	if got := get(t, config); got != before {

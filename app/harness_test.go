@@ -66,8 +66,10 @@ type rig struct {
 	terminal io.ReadWriter
 	// window is given the page's server at the app's next start; nil: the app has no window.
 	window func(*gui.Server)
-	cli    string // the termic program, where a test needs it
-	lines  int    // that were run in shells of cages
+	// host is what the window can do; nil: nothing, nobody looks at it.
+	host  gui.Host
+	cli   string // the termic program, where a test needs it
+	lines int    // that were run in shells of cages
 }
 
 // newRig starts an app on a fresh data directory, with a repository as project "demo" and the scripted agent
@@ -138,7 +140,7 @@ func (r *rig) start() {
 	go func() {
 		ended <- Run(ctx, Options{
 			DataDir: r.dir, Environ: r.environ, CLI: cmp.Or(r.cli, "/nonexistent/termic"), Stage: testStage, Version: "test", Terminal: r.terminal,
-			Window: r.window, Host: headless{}, Assets: theAssets,
+			Window: r.window, Host: cmp.Or[gui.Host](r.host, headless{}), Assets: theAssets,
 			Log:   slog.New(slog.NewTextHandler(&lockedWriter{w: r.log}, nil)),
 			Ready: func(string, string) { close(ready) },
 		})

@@ -1,9 +1,14 @@
 package app
 
 import (
+	"context"
+	"encoding/json"
+
 	"termic/app/notify"
 	"termic/app/settings"
 	"termic/app/task"
+	"termic/registry"
+	"termic/registry/verbs"
 )
 
 // noticing returns what tells the desktop of agents. It looks at tasks once it runs.
@@ -30,10 +35,21 @@ func noticed(tasks *task.Tasks, agents *agents, set *settings.Settings) []notify
 				title = definition.Title
 			}
 			tabs = append(tabs, notify.Tab{
-				ID: string(info.ID), Task: record.Name, Project: project.Name, Agent: title, Title: info.Title,
+				ID: string(info.ID), TaskID: string(record.ID), Task: record.Name, Project: project.Name, Agent: title, Title: info.Title,
 				State: info.State, Since: info.Since, Silent: silent,
 			})
 		}
 	}
 	return tabs
+}
+
+// openClicked shows the task of a notice that the person clicked on, as the window would: decided and recorded like every call.
+func (a *app) openClicked(id string) {
+	raw, err := json.Marshal(verbs.TaskOpenIn{Task: id})
+	if err == nil {
+		_, err = a.router.Dispatch(context.Background(), registry.Person(registry.Window), verbs.TaskOpen.Verb().Name, raw)
+	}
+	if err != nil { // it may have been archived meanwhile
+		a.Log.Info("a notice's task was not opened", "cause", err)
+	}
 }

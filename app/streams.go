@@ -48,6 +48,11 @@ func (s *streams) Ticket(which *tab.Tab) string {
 
 // Open implements ctl.Streams.
 func (s *streams) Open(_ context.Context, text string) (ctl.Stream, error) {
+	return s.open(text, reaches)
+}
+
+// open returns the stream of a ticket, without the commands of which cut says so.
+func (s *streams) open(text string, cut func(number int) bool) (ctl.Stream, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	t, ok := s.tickets[text]
@@ -56,7 +61,7 @@ func (s *streams) Open(_ context.Context, text string) (ctl.Stream, error) {
 		return nil, refusal.New(refusal.NotFound, "the ticket is unknown, used or too old", "attach again")
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	return &stream{tab: t.tab, watcher: t.tab.Watch(), ctx: ctx, cancel: cancel, filter: osc.New(reaches, osc.Nothing)}, nil
+	return &stream{tab: t.tab, watcher: t.tab.Watch(), ctx: ctx, cancel: cancel, filter: osc.New(cut, osc.Nothing)}, nil
 }
 
 // stream is a watcher of a tab as ctl wants it.

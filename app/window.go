@@ -70,7 +70,7 @@ func (w *window) watchHolds(ctx context.Context, holds *hold.Holds) {
 // guiStreams are the streams as the page's way in wants them.
 type guiStreams struct{ *streams }
 
-// Open implements gui.Streams.
-func (s guiStreams) Open(ctx context.Context, ticket string) (gui.Stream, error) {
-	return s.streams.Open(ctx, ticket)
+// Open implements gui.Streams. The page asks the person about texts for the clipboard (OSC 52), and answers no query.
+func (s guiStreams) Open(_ context.Context, ticket string) (gui.Stream, error) {
+	return s.open(ticket, func(number int) bool { return number != 52 && reaches(number) })
 }

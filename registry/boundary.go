@@ -79,7 +79,7 @@ func Boundaries() []Boundary {
 		{"cage.egress", "In enforce, a caged task reaches the hosts of its list only.", Enforced, Advisory, built + "egress", macCage},
 		{"cage.servers", "A server in an enforce cage is reached from outside only while the person has it open.", Enforced, Advisory, built + "servers", macCage},
 		{"cage.crowd", "In enforce and enforce-fs, a task has no more processes and threads at once than the settings say.", Enforced, Advisory, built + "wall-crowd", macCage},
-		{"cage.resources", "A cage takes no more memory, processor time or disk than it is given.", Advisory, Advisory, untilNone, "nothing: no limit is set but the size of private directories; termic disk shows what a task takes"},
+		{"cage.resources", "A cage takes no more memory, processor time or disk than it is given.", Advisory, Advisory, untilNone, "a control group, where the system lets termic make one: termic doctor and the task's status say what holds; for the disk nothing, and termic disk shows what a task takes"},
 		{"cage.bypass", "An agent in a cage cannot start itself again without its own prompts.", Advisory, Advisory, untilNone, "nothing: no kernel can; the cage is the boundary"},
 		{"git.hooks", "No hook and no program that a repository configures runs in git calls of the app.", Enforced, Advisory, built + "hooks", noMac},
 		{"git.landing", "What a cage wrote is landed, or started from without that cage, only when what programs obey in it was shown.", Enforced, Advisory, built + "landing", macCage},

@@ -22,6 +22,8 @@ func TestBadArgumentsAreNamedInPlainWords(t *testing.T) {
 		`{"text":"a","list":[1]}`:                `list is of type integer and has to be of type string`,
 		`{"text":"a","n":-1}`:                    `n has to be 0 or more`,
 		`{"text":"a","n":10}`:                    `n has to be 9 or less`,
+		`{"text":"a","low":-10}`:                 `low has to be -9 or more`,
+		`{"text":"a","low":1}`:                   `low has to be -1 or less`,
 		`[]`:                                     `is of type array and has to be of type object`,
 		`{"text":"line\nwith \"want\" [in] it"}`: `text has 24 characters and may have 10 at most`,
 	} {

@@ -424,15 +424,14 @@ func (r *Repo) undoDiscard(ctx context.Context, dir string, l Landed, keep strin
 
 // uneditedSince returns *EditedError when a file, or what is staged of it, is neither as before nor as the discard left it.
 func (l *Landed) uneditedSince(roots roots, entries map[string]string) error {
-	var edited []string
+	edited, err := l.editedFiles(roots)
+	if err != nil {
+		return err
+	}
 	for _, f := range l.Files {
-		now, _, err := keepState(roots.of(f), string(f.Path), "")
-		if err != nil {
-			return err
-		}
-		e := entries[string(f.Path)]
-		if !now.is(f.Before) && !now.is(f.After) || e != f.Entry && e != f.EntryAfter {
-			edited = append(edited, string(f.Path))
+		e, path := entries[string(f.Path)], string(f.Path)
+		if e != f.Entry && e != f.EntryAfter && !slices.Contains(edited, path) {
+			edited = append(edited, path)
 		}
 	}
 	if len(edited) > 0 {

@@ -136,6 +136,9 @@ func TestUndoingADiscardOverwritesNothing(t *testing.T) {
 			h.sh(dir, "show", ":a.txt")
 			h.write(dir+"/a.txt", "one\ntwo\nthree\n")
 		},
+		"a file is where a directory was":   func(h *home, dir string) { h.write(dir+"/deep", "mine\n") },
+		"a link is where a directory was":   func(h *home, dir string) { must(t, os.Symlink(h.path("elsewhere"), dir+"/deep")) },
+		"a directory is where the file was": func(h *home, dir string) { h.write(dir+"/new.txt/mine", "mine\n") },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -145,6 +148,8 @@ func TestUndoingADiscardOverwritesNothing(t *testing.T) {
 			h.write(dir+"/a.txt", "theirs\n")
 			h.write(dir+"/b.txt", "theirs\n")
 			h.write(dir+"/new.txt", "theirs\n")
+			h.write(dir+"/deep/in/z.txt", "theirs\n")
+			h.write(h.path("elsewhere")+"/kept", "mine\n")
 			d, keep := discard(t, h, r, dir, Selection{All: true})
 			change(h, dir)
 			before := snapshot(t, dir)
@@ -154,10 +159,12 @@ func TestUndoingADiscardOverwritesNothing(t *testing.T) {
 			}
 			same(t, "after the refusal", before, snapshot(t, dir))
 			h.try(dir, "restore", "--staged", "--worktree", "a.txt")
-			os.Remove(dir + "/new.txt")
+			must(t, errors.Join(os.RemoveAll(dir+"/new.txt"), os.RemoveAll(dir+"/deep")))
 			must(t, r.UndoDiscard(t.Context(), dir, d, keep))
-			if data, _ := os.ReadFile(dir + "/new.txt"); string(data) != "theirs\n" {
-				t.Error("it did not come back")
+			for _, name := range []string{"/new.txt", "/deep/in/z.txt"} {
+				if data, _ := os.ReadFile(dir + name); string(data) != "theirs\n" {
+					t.Errorf("%s did not come back", name)
+				}
 			}
 		})
 	}
@@ -313,5 +320,27 @@ func TestADiscardAfterWhichAFileChangedIsNotMade(t *testing.T) {
 	}
 	if !strings.HasPrefix(h.sh(dir, "status", "--porcelain"), "M") {
 		t.Error("what was staged is not staged any more")
+	}
+}
+
+// A program that rewrites a file in place has it open: what it writes after the refusal must reach the file.
+func TestARefusedDiscardLeavesAFileThatIsBeingWritten(t *testing.T) {
+	h := newHome(t)
+	r := h.repo("project", "a.txt")
+	dir := h.worktree(r, "work")
+	h.write(dir+"/new.txt", "begun\n")
+	must(t, os.Chtimes(dir+"/new.txt", time.Time{}, time.Now().Add(-time.Hour)))
+	p, err := r.PlanDiscard(t.Context(), DiscardOptions{Dir: dir, ID: "t-1", Selection: Selection{All: true}, Keep: t.TempDir()})
+	must(t, err)
+	f, err := os.OpenFile(dir+"/new.txt", os.O_WRONLY|os.O_TRUNC, 0)
+	must(t, err)
+	defer f.Close()
+	_, err = f.WriteString("begun\n") // the same bytes at another time
+	must(t, err)
+	wantErr(t, p.Apply(t.Context()), ErrBusy)
+	_, err = f.WriteString("and ended\n")
+	must(t, err)
+	if data, _ := os.ReadFile(dir + "/new.txt"); string(data) != "begun\nand ended\n" {
+		t.Errorf("the file holds %q", data)
 	}
 }

@@ -216,8 +216,13 @@ func (p *LandPlan) write(roots roots) error {
 		if f.Git {
 			from = filepath.Join(p.keep, "stage.git", string(f.Path))
 		}
+		if f.After.is(f.Before) && f.After.Mode == f.Before.Mode {
+			continue // only what is staged of it changes
+		}
 		step("write " + string(f.Path))
-		if err := l.putFile(roots.of(f), i, from, f.After); err != nil {
+		want := f.After
+		want.Time = time.Time{} // it is written now
+		if err := l.putFile(roots.of(f), i, from, want); err != nil {
 			return fmt.Errorf("write %s: %w", f.Path, err)
 		}
 	}
@@ -265,7 +270,7 @@ func removeFile(root *os.Root, path string) error {
 	return nil
 }
 
-// putFile puts a copy of the file from into the place of file number i, in one step, with that state's kind and mode.
+// putFile puts a copy of the file from into the place of file number i, in one step, with that state's kind, mode and, unless it is zero, time.
 func (l *Landed) putFile(root *os.Root, i int, from string, want FileState) error {
 	path := filepath.FromSlash(string(l.Files[i].Path))
 	if dir := filepath.Dir(path); dir != "." {
@@ -277,7 +282,11 @@ func (l *Landed) putFile(root *os.Root, i int, from string, want FileState) erro
 	if err := root.Remove(temp); err != nil && !absent(err) {
 		return err
 	}
-	if err := makeCopy(root, temp, from, want); err != nil {
+	err := makeCopy(root, temp, from, want)
+	if err == nil && want.Kind == "file" && !want.Time.IsZero() {
+		err = root.Chtimes(temp, want.Time, want.Time)
+	}
+	if err != nil {
 		return errors.Join(err, root.Remove(temp))
 	}
 	if info, err := root.Lstat(path); err == nil && info.IsDir() {

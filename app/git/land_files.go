@@ -270,23 +270,36 @@ func (p *LandPlan) taken(root *os.Root, c LandChange) (bool, error) {
 	if c.Gitlink() {
 		return false, nil
 	}
-	for dir := filepath.Dir(c.Path); dir != "."; dir = filepath.Dir(dir) {
-		info, err := lstatBeneath(root, dir)
-		if err != nil {
-			return false, err
-		}
-		if info != nil && !info.IsDir() && !p.remove[dir] {
-			return true, nil
-		}
+	if way, err := inTheWay(root, c.Path, p.remove); err != nil || way != "" {
+		return way != "", err
 	}
 	info, err := lstatBeneath(root, c.Path)
-	switch {
-	case err != nil || info == nil:
+	if err != nil || info == nil || info.IsDir() {
 		return false, err
-	case info.IsDir():
-		return othersIn(root, c.Path, p.remove)
 	}
 	return c.OldMode == modeNone, nil
+}
+
+// inTheWay returns what stands where a file is to be, or above it, and is not one of those that are removed first: another
+// file or link in the place of a directory, or a directory that holds other files; "" for nothing.
+func inTheWay(root *os.Root, path string, removed map[string]bool) (string, error) {
+	for dir := filepath.Dir(path); dir != "."; dir = filepath.Dir(dir) {
+		info, err := lstatBeneath(root, dir)
+		if err != nil {
+			return "", err
+		}
+		if info != nil && !info.IsDir() && !removed[dir] {
+			return dir, nil
+		}
+	}
+	info, err := lstatBeneath(root, path)
+	if err != nil || info == nil || !info.IsDir() {
+		return "", err
+	}
+	if in, err := othersIn(root, path, removed); err != nil || !in {
+		return "", err
+	}
+	return path, nil
 }
 
 // othersIn reports whether a directory holds anything but what is removed.

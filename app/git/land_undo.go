@@ -73,15 +73,9 @@ func (r *Repo) checkUnedited(ctx context.Context, l *Landed, roots roots) error 
 	if l.How == LandMerge && (h.branch != l.At || h.oid != l.Head && h.oid != l.NewHead) {
 		return fmt.Errorf("HEAD: %w", ErrRefMoved)
 	}
-	var edited []string
-	for _, f := range l.Files {
-		now, _, err := keepState(roots.of(f), string(f.Path), "")
-		if err != nil {
-			return err
-		}
-		if !now.is(f.Before) && !now.is(f.After) {
-			edited = append(edited, string(f.Path))
-		}
+	edited, err := l.editedFiles(roots)
+	if err != nil {
+		return err
 	}
 	sc, err := r.newScratch(ctx, view{dir: l.Root, gitDir: l.GitDir, head: h}, asPerson)
 	if err != nil {
@@ -106,6 +100,36 @@ func (r *Repo) checkUnedited(ctx context.Context, l *Landed, roots roots) error 
 		return &EditedError{Paths: edited}
 	}
 	return nil
+}
+
+// editedFiles returns the files that are neither as before nor as they were made, and what stands in the way of one that is
+// to come back.
+func (l *Landed) editedFiles(roots roots) (edited []string, err error) {
+	came := map[string]bool{}
+	for _, f := range l.Files {
+		if f.Before.Kind == "" && !f.Git {
+			came[string(f.Path)] = true
+		}
+	}
+	for _, f := range l.Files {
+		now, _, err := keepState(roots.of(f), string(f.Path), "")
+		if err != nil {
+			return nil, err
+		}
+		way := ""
+		if f.Before.Kind != "" && now.Kind == "" {
+			if way, err = inTheWay(roots.of(f), string(f.Path), came); err != nil {
+				return nil, err
+			}
+		}
+		if way == "" && !now.is(f.Before) && !now.is(f.After) {
+			way = string(f.Path)
+		}
+		if way != "" && !slices.Contains(edited, way) {
+			edited = append(edited, way)
+		}
+	}
+	return edited, nil
 }
 
 // bringBack makes everything as it was, step by step the reverse of a landing. Each step may have been done already. The
@@ -192,12 +216,13 @@ func (l *Landed) bringBackFile(roots roots, i int, from string) error {
 		return nil
 	}
 	root := roots.of(f)
-	now, info, err := keepState(root, string(f.Path), "")
+	now, _, err := keepState(root, string(f.Path), "")
 	if err != nil {
 		return err
 	}
 	switch {
-	case now.is(f.Before) && now.Mode == f.Before.Mode && info.ModTime().Equal(f.Before.Time):
+	// Whatever its time is: a copy in its place would take what a program that has it open writes now.
+	case now.is(f.Before) && now.Mode == f.Before.Mode:
 		return nil
 	case !now.is(f.Before) && !now.is(f.After): // somebody's, who was quicker than a landing that then failed
 		return nil
@@ -205,9 +230,6 @@ func (l *Landed) bringBackFile(roots roots, i int, from string) error {
 	step("undo " + string(f.Path))
 	if err := l.putFile(root, i, from, f.Before); err != nil {
 		return fmt.Errorf("bring back %s: %w", f.Path, err)
-	}
-	if f.Before.Kind == "file" {
-		return root.Chtimes(filepath.FromSlash(string(f.Path)), f.Before.Time, f.Before.Time)
 	}
 	return nil
 }

@@ -49,6 +49,7 @@ var explained = []struct {
 	{git.ErrOther, refusal.Conflict, "another directory is where the checkout was", "look at its directory"},
 	{git.ErrChanged, refusal.Conflict, "the checkout changed while it was archived; it is still there", "archive it again"},
 	{git.ErrRefMoved, refusal.Conflict, "the branch moved in the meantime", "try again"},
+	{git.ErrNoRemote, refusal.Conflict, "the project has no remote called origin, so that nothing can be fetched", "leave fetch out"},
 	{git.ErrUnfinished, refusal.Conflict, "a merge, rebase or the like is unfinished in one of the two checkouts", "finish or abort it first: git status"},
 	{git.ErrNothing, refusal.Conflict, "there is nothing to land: the project has all of it", ""},
 	{git.ErrNoChange, refusal.BadInput, "no such file in the checkout or in its last commit", "name files as termic diff lists them"},

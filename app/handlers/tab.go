@@ -225,6 +225,6 @@ func renderTab(info tab.Info) verbs.Tab {
 	return verbs.Tab{
 		ID: string(info.ID), Name: info.Name, Agent: info.Agent,
 		State: info.State.String(), Signal: info.Signal.String(), Since: info.Since.UTC().Format(time.RFC3339),
-		Queued: info.Queued, Dropped: info.Dropped, Outside: info.Outside, Exit: info.Exit.Code,
+		Queued: info.Queued, Dropped: info.Dropped, Dir: info.Dir, Outside: info.Outside, Exit: info.Exit.Code,
 	}
 }

@@ -25,6 +25,7 @@ const (
 // after it was cut off, and is safe for concurrent use.
 type Bus struct {
 	address string
+	clicks  clicks
 
 	mu   sync.Mutex // held over each exchange, so that a connection is made once
 	conn *dbus.Conn // nil while there is none
@@ -59,22 +60,34 @@ func (b *Bus) Send(ctx context.Context, notice Notice) error {
 	hints := map[string]dbus.Variant{
 		"urgency": dbus.MakeVariant(byte(1)),
 	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	// -1: the service decides for how long.
-	return b.exchange(ctx, "Notify", "termic", uint32(0), "", notice.Summary, notice.Body, []string{}, hints, int32(-1))
+	body, err := b.exchange(ctx, "Notify", "termic", uint32(0), "", notice.Summary, notice.Body, b.clicks.actions(notice), hints, int32(-1))
+	var id uint32
+	if err == nil && dbus.Store(body, &id) == nil {
+		b.clicks.note(id, notice.Task)
+	}
+	return err
 }
 
 // Check returns nil when the desktop's service answers.
-func (b *Bus) Check(ctx context.Context) error { return b.exchange(ctx, "GetServerInformation") }
-
-// exchange calls the service and waits for its answer. A connection that gave none in time is not used again.
-func (b *Bus) exchange(ctx context.Context, method string, arguments ...any) error {
+func (b *Bus) Check(ctx context.Context) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	_, err := b.exchange(ctx, "GetServerInformation")
+	return err
+}
+
+// exchange calls the service and returns its answer. A connection that gave none in time is not used again.
+// mu is held.
+func (b *Bus) exchange(ctx context.Context, method string, arguments ...any) ([]any, error) {
 	if err := b.connect(ctx); err != nil {
-		return err
+		return nil, err
 	}
 	release := context.AfterFunc(ctx, b.end)
-	err := b.conn.Object(service, object).CallWithContext(ctx, service+"."+method, 0, arguments...).Err
+	call := b.conn.Object(service, object).CallWithContext(ctx, service+"."+method, 0, arguments...)
+	err := call.Err
 	var no dbus.Error // the service's own answer, or the bus's that there is no service
 	if !release() || err != nil && !errors.As(err, &no) {
 		b.drop()
@@ -83,9 +96,9 @@ func (b *Bus) exchange(ctx context.Context, method string, arguments ...any) err
 		err = ctx.Err()
 	}
 	if err != nil {
-		return fmt.Errorf("tell the desktop: %w", err)
+		return nil, fmt.Errorf("tell the desktop: %w", err)
 	}
-	return nil
+	return call.Body, nil
 }
 
 // connect makes the connection unless there is one that works; mu is held.
@@ -100,6 +113,11 @@ func (b *Bus) connect(ctx context.Context) error {
 	life, end := context.WithCancel(context.Background())
 	release := context.AfterFunc(ctx, end) // a bus that is silent is let go of
 	conn, err := dbus.Connect(b.address, dbus.WithContext(life))
+	if err == nil {
+		if err = b.listen(ctx, life, conn); err != nil {
+			_ = conn.Close() // nothing of ours waits in it
+		}
+	}
 	if !release() && err == nil {
 		err = ctx.Err()
 	}
@@ -119,6 +137,7 @@ func (b *Bus) drop() {
 	b.end()
 	_ = b.conn.Close() // nothing of ours waits in it
 	b.conn, b.end = nil, nil
+	b.clicks.forget()
 }
 
 // Close ends the connection. It waits for an exchange that is under way.

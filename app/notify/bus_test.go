@@ -23,7 +23,7 @@ func TestANoticeReachesTheDesktopsService(t *testing.T) {
 	bus := Session(fakebus.Listen(t, fakebus.Serve(got, always)))
 	defer bus.Close()
 	for range 2 { // over one connection
-		if err := bus.Send(t.Context(), Notice{"fix-login: Claude waits for you", "shop: &lt;b&gt;"}); err != nil {
+		if err := bus.Send(t.Context(), Notice{Summary: "fix-login: Claude waits for you", Body: "shop: &lt;b&gt;"}); err != nil {
 			t.Fatal(err)
 		}
 		message := <-got
@@ -88,7 +88,7 @@ func TestWithoutABusThatAnswersNothingBlocks(t *testing.T) {
 				ctx = t.Context()
 			}
 			defer cancel()
-			if err := bus.Send(ctx, Notice{"x", "y"}); err == nil || errors.Is(err, ErrNoBus) != c.noBus {
+			if err := bus.Send(ctx, Notice{Summary: "x", Body: "y"}); err == nil || errors.Is(err, ErrNoBus) != c.noBus {
 				t.Errorf("%v", err)
 			}
 		})
@@ -116,5 +116,59 @@ func TestTheRuntimeDirectorysBusIsUsedWhereNoneIsNamed(t *testing.T) {
 	defer bus.Close()
 	if err := bus.Check(t.Context()); err != nil {
 		t.Error(err)
+	}
+}
+
+func TestAClickOnANoticeLeadsToItsTask(t *testing.T) {
+	got := make(chan *dbus.Message, 16)
+	clicks := make(chan fakebus.Click)
+	opened := make(chan string, 16)
+	bus := Session(fakebus.Listen(t, fakebus.ServeClicks(got, always, clicks)))
+	defer bus.Close()
+	bus.OnClick(func(task string) { opened <- task })
+	send := func(task string) []string {
+		t.Helper()
+		if err := bus.Send(t.Context(), Notice{Summary: "x", Task: task}); err != nil {
+			t.Fatal(err)
+		}
+		actions, _ := (<-got).Body[5].([]string)
+		return actions
+	}
+	if got := strings.Join(send("t-1"), " "); got != "default Open" {
+		t.Errorf("offers %q", got)
+	}
+	clicks <- fakebus.Click{Notice: fakebus.Shown + 1, Action: "default"} // another program's
+	clicks <- fakebus.Click{Notice: fakebus.Shown, Action: "other"}       // no action of ours
+	clicks <- fakebus.Click{Notice: fakebus.Shown, Action: "default"}
+	if task := <-opened; task != "t-1" {
+		t.Errorf("opened %q", task)
+	}
+	clicks <- fakebus.Click{Notice: fakebus.Shown, Action: "default"} // a second time
+	send("t-2")                                                       // under the number of the first, which is gone
+	clicks <- fakebus.Click{Notice: fakebus.Shown, Action: "default"}
+	if task := <-opened; task != "t-2" {
+		t.Errorf("opened %q", task)
+	}
+	if len(opened) > 0 {
+		t.Errorf("opened %q as well", <-opened)
+	}
+	// The twin: where a click can show nothing, none is offered.
+	plain := Session(fakebus.Listen(t, fakebus.Serve(got, always)))
+	defer plain.Close()
+	if err := plain.Send(t.Context(), Notice{Summary: "x", Task: "t-1"}); err != nil {
+		t.Fatal(err)
+	}
+	if actions, _ := (<-got).Body[5].([]string); len(actions) > 0 {
+		t.Errorf("offers %q", actions)
+	}
+}
+
+func TestNoMoreClicksAreKnownThanCanBe(t *testing.T) {
+	var c clicks
+	for id := range uint32(maxShown + 9) {
+		c.note(id, "t")
+	}
+	if len(c.shown) != maxShown || c.take(8) != "" || c.take(9) != "t" || c.take(9) != "" {
+		t.Errorf("%d are known", len(c.shown))
 	}
 }

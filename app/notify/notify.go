@@ -16,6 +16,8 @@ import (
 type Tab struct {
 	// ID tells tabs apart, for as long as the app runs.
 	ID string
+	// TaskID is that of its task: where a click on a notice about it leads.
+	TaskID string
 	// Task, Project and Agent are names of ours; Title is the agent's own text.
 	Task, Project, Agent, Title string
 	State                       settle.State

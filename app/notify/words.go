@@ -10,8 +10,8 @@ import (
 )
 
 // Notice is what the desktop shows: Summary is plain text, Body the small markup of the Desktop Notifications
-// Specification, with everything in it escaped.
-type Notice struct{ Summary, Body string }
+// Specification, with everything in it escaped. Task is the id of the task that a click on it leads to.
+type Notice struct{ Summary, Body, Task string }
 
 const (
 	// maxText is how many characters of an agent's text are shown.
@@ -28,7 +28,7 @@ func words(tabs []Tab) Notice {
 		if text := plain(tab.Title); text != "" {
 			body += ": " + html.EscapeString(text)
 		}
-		return Notice{plain(tab.Task) + ": " + plain(tab.Agent) + " " + verb(tab.State), body}
+		return Notice{plain(tab.Task) + ": " + plain(tab.Agent) + " " + verb(tab.State), body, tab.TaskID}
 	}
 	var lines []string
 	for i, tab := range tabs {
@@ -38,7 +38,7 @@ func words(tabs []Tab) Notice {
 		}
 		lines = append(lines, html.EscapeString(plain(tab.Task)+": "+plain(tab.Agent)+" "+verb(tab.State)))
 	}
-	return Notice{fmt.Sprintf("%s and %d more", plain(tabs[0].Task), len(tabs)-1), strings.Join(lines, "\n")}
+	return Notice{fmt.Sprintf("%s and %d more", plain(tabs[0].Task), len(tabs)-1), strings.Join(lines, "\n"), tabs[0].TaskID}
 }
 
 func verb(state settle.State) string {

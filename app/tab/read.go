@@ -97,6 +97,12 @@ func (t *Tab) events() screen.Events {
 		Progress: func(state, _ int) {
 			t.observe(settle.Observation{Kind: settle.KindProgress, Progress: state})
 		},
+		Cwd: func(url string) {
+			if dir := below(t.spec.Dir, url); dir != t.dir {
+				t.dir = dir
+				t.broadcast()
+			}
+		},
 		Prompt: func(mark screen.Mark) { t.observe(settle.Observation{Kind: settle.KindPrompt, Mark: mark.Kind}) },
 	}
 	if t.spec.Agent.Settle.App != "" {

@@ -73,6 +73,9 @@ type Info struct {
 	// Dropped counts the queued texts that were not delivered because their sender might no longer send.
 	Dropped int
 	Title   string
+	// Dir is the directory below the checkout that the program says it is in, "." for the checkout itself; empty when it says none, or
+	// one elsewhere. It is a claim, to be shown only.
+	Dir string
 	// Guess tells that the state is inferred from something that was not made to carry one.
 	Guess bool
 	// Exit is how the process ended; its zero value while it runs.
@@ -122,6 +125,7 @@ type Tab struct {
 	claims   *osc.Taker // takes their reports out of the output; nil without a nonce
 	hooks    hook.Tracker
 	epoch    string        // of the marks of its log
+	dir      string        // as in Info
 	told     int           // reports of the agent's hooks
 	strays   int           // reports without the nonce, or that were none
 	unseen   bool          // the screen has changed since it was read
@@ -218,7 +222,7 @@ func (t *Tab) Info() Info {
 	}
 	return Info{
 		ID: t.spec.ID, Name: t.spec.Name, Agent: t.spec.Agent.ID, Shell: t.spec.Agent.Shell,
-		State: state, Signal: signal, Since: since, Guess: signal.Guess() || t.blind(signal), Queued: queued, Title: t.screen.Title(), Exit: t.exit,
+		State: state, Signal: signal, Since: since, Guess: signal.Guess() || t.blind(signal), Queued: queued, Title: t.screen.Title(), Dir: t.dir, Exit: t.exit,
 		Dropped: t.dropped, Opener: t.spec.Opener, Outside: t.spec.Outside,
 	}
 }

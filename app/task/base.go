@@ -53,8 +53,6 @@ func (s *Tasks) fetchedBase(ctx context.Context, repo *git.Repo, main git.Branch
 	switch {
 	case errors.Is(err, git.ErrRefNotFound), errors.Is(err, git.ErrBadBranch):
 		return "", "", refusal.New(refusal.NotFound, "origin has no branch of that name", "only a branch can be fetched first; leave fetch out to start from what is here").Because(err)
-	case errors.Is(err, git.ErrNoRemote):
-		return "", "", refusal.New(refusal.Conflict, "the project has no remote called origin, so that nothing can be fetched", "leave fetch out").Because(err)
 	case !errors.Is(err, git.ErrUnreachable):
 		return base, "", err
 	}

@@ -1,6 +1,7 @@
 package task
 
 import (
+	"runtime"
 	"slices"
 	"strings"
 
@@ -33,6 +34,10 @@ var dropped = []string{
 // environment returns the whole environment of a new tab outside any cage, and the address of the control plane that is
 // in it. A task without a cage has a full token of its own; no token is ever given to a tab beside a cage.
 func (s *Tasks) environment(record Record) (env []string, url string) {
+	return s.environmentOn(runtime.GOOS, record)
+}
+
+func (s *Tasks) environmentOn(system string, record Record) (env []string, url string) {
 	env = slices.DeleteFunc(s.Environ(), func(entry string) bool {
 		name, _, ok := strings.Cut(entry, "=")
 		return !ok || isDropped(name)
@@ -47,6 +52,9 @@ func (s *Tasks) environment(record Record) (env []string, url string) {
 	}
 	// With the data directory, so that the program finds this app and not another one's.
 	env = append(env, EnvCLI+"="+s.CLI, EnvDataDir+"="+s.Store.Dir())
+	if system == "darwin" { // any process of the user may be able to read another's there, in a cage too; the command line has a file
+		return env, ""
+	}
 	url, token, ok := s.Credentials.Task(record, capability.Unbounded(), nil)
 	return append(env, controlEnvironment(url, token, ok)...), url
 }

@@ -30,11 +30,20 @@ type Rig struct {
 
 // New makes a rig. It must run from the top of the tree, after `make build`. Remove it with Close.
 func New() (*Rig, error) {
+	termic, err := filepath.Abs("build/bin/termic")
+	if err != nil {
+		return nil, err
+	}
+	return NewOf(termic)
+}
+
+// NewOf makes a rig of another built program than make's.
+func NewOf(termic string) (*Rig, error) {
 	base, err := os.MkdirTemp("", "termic-rig-")
 	if err != nil {
 		return nil, err
 	}
-	r, err := prepare(base)
+	r, err := prepare(base, termic)
 	if err != nil {
 		os.RemoveAll(base)
 	}
@@ -42,11 +51,7 @@ func New() (*Rig, error) {
 }
 
 // prepare builds the scripted agent and makes the repository.
-func prepare(base string) (*Rig, error) {
-	termic, err := filepath.Abs("build/bin/termic")
-	if err != nil {
-		return nil, err
-	}
+func prepare(base, termic string) (*Rig, error) {
 	if _, err := os.Stat(termic); err != nil {
 		return nil, fmt.Errorf("%w: run make build first", err)
 	}

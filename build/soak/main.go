@@ -1,7 +1,8 @@
 // Command soak runs the built termic for a long time, half of it through its main job and half in a storm of MCP clients,
 // and watches what grows: memory, open files and threads. It fails when the last quarter of a half holds more than the
-// second one did, beyond what noise explains, and when the storm lost an effect or doubled one. Run it from the top of the
-// tree, after `make build`; -for 8h for a night.
+// second one did, beyond what noise explains, and when the storm lost an effect or doubled one. Then it kills the app a
+// thousand times and holds what there is against a model. Run it from the top of the tree, after `make build`; -for 8h for a
+// night.
 package main
 
 import (
@@ -18,12 +19,34 @@ import (
 )
 
 func main() {
-	length := flag.Duration("for", 2*time.Minute, "how long")
+	length := flag.Duration("for", 2*time.Minute, "how long; 0 for the kills alone")
+	count := flag.Int("kills", 1000, "how many times the app is killed besides")
+	seed := flag.Uint64("seed", uint64(time.Now().UnixNano()), "of the kills")
 	flag.Parse()
-	if err := run(*length); err != nil {
+	var err error
+	if *length > 0 {
+		err = run(*length)
+	}
+	if err == nil {
+		err = killing(*count, *seed)
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "soak failed:", err)
 		os.Exit(1)
 	}
+}
+
+// killing runs the kills on a rig of their own.
+func killing(count int, seed uint64) (err error) {
+	if count == 0 {
+		return nil
+	}
+	r, err := rig.New()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, r.Close()) }()
+	return runKills(r, count, seed)
 }
 
 // reading is what the app held after one cycle.

@@ -66,6 +66,34 @@ test("a terminal can be searched", async () => {
   await until("the keys go to the terminal again", () => page.evaluate(() => document.activeElement?.classList.contains("xterm-helper-textarea")));
 });
 
+test("a program that wants the clipboard is asked about, gets no answer, and can be silenced", async () => {
+  const clip = () => page.evaluate(() => navigator.clipboard.readText());
+  const type = (text) => page.keyboard.type(text);
+  const bar = page.getByRole("status", { name: "Clipboard" });
+  const osc = (text) => `printf '\\033]52;c;%s\\a' $(printf '${text}' | base64)`;
+  await page.evaluate(() => navigator.clipboard.writeText("mine"));
+  await page.locator(".group.focused .xterm-helper-textarea").focus();
+  await type(`${osc("one\\033[201~")}; ${osc("two")}; printf '\\033]52;c;?\\a'; echo asked-$((6*7))\n`);
+  await shows("asked-42");
+  await bar.waitFor();
+  assert.match(await bar.innerText(), /wants to put 8 characters on the clipboard:\s+one\[201~/); // the first, and harmless
+  assert.equal(await clip(), "mine");
+  await type("echo still-$((1+1))\n"); // it has taken no key
+  await shows("still-2");
+  await bar.getByRole("button", { name: "Not now" }).click();
+  await bar.waitFor({ state: "detached" });
+  assert.equal(await clip(), "mine");
+  await type(`${osc("three")}\n`);
+  await bar.getByRole("button", { name: "Copy" }).click();
+  await until("it is copied", async () => (await clip()) === "three");
+  await type(`${osc("four")}\n`);
+  await bar.getByRole("button", { name: "Never for this tab" }).click();
+  await type(`${osc("five")}; echo five-$((2+3))\n`);
+  await shows("five-5");
+  assert.equal(await bar.count(), 0);
+  assert.equal(await clip(), "three");
+});
+
 test("a paste of control characters is asked about, and can be taken without them", async () => {
   const paste = (text) => page.evaluate((t) => navigator.clipboard.writeText(t), text).then(() => page.keyboard.press("Control+Shift+V"));
   await paste("echo pasted-\u001b[31m1\n");

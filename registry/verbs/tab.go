@@ -15,6 +15,7 @@ type Tab struct {
 	Since   string `json:"since" jsonschema:"since when it is in this state (RFC 3339)" cli:"hide"`
 	Queued  int    `json:"queued" jsonschema:"texts that wait for the agent to be ready" cli:"col"`
 	Dropped int    `json:"dropped,omitzero" jsonschema:"texts that waited and were not delivered, since their sender might no longer send them" cli:"hide"`
+	Dir     string `json:"dir,omitempty" jsonschema:"directory below the checkout that its program says it is in, . for the checkout itself" cli:"hide"`
 	Outside bool   `json:"outside,omitzero" jsonschema:"runs outside the task's cage; the person opened it so" cli:"hide"`
 	Exit    int    `json:"exit,omitzero" jsonschema:"exit status, once exited and not zero" cli:"hide"`
 }

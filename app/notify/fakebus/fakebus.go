@@ -9,6 +9,7 @@ import (
 	"net"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/godbus/dbus/v5"
@@ -56,11 +57,42 @@ func Greet(in *bufio.Reader, out io.Writer) bool {
 	}
 }
 
+// Click is a signal that a notification's action was chosen.
+type Click struct {
+	Notice uint32
+	Action string
+}
+
+// Shown is the number that each notification gets.
+const Shown = 5
+
 // Serve answers as a bus with a notification service; calls of the service go to got. answer returns the error's
 // name for a call, or none.
 func Serve(got chan<- *dbus.Message, answer func(member string) string) func(net.Conn) {
+	return ServeClicks(got, answer, nil)
+}
+
+// ServeClicks is Serve of a service whose notifications are clicked on.
+func ServeClicks(got chan<- *dbus.Message, answer func(member string) string, clicks <-chan Click) func(net.Conn) {
 	return func(conn net.Conn) {
 		in := bufio.NewReader(conn)
+		gone := make(chan struct{})
+		defer close(gone)
+		conn = &ordered{Conn: conn}
+		go func() {
+			for serial := uint32(1 << 20); ; serial++ { // far from those of the answers
+				select {
+				case click := <-clicks:
+					body := []any{click.Notice, click.Action}
+					_ = send(conn, serial, &dbus.Message{Type: dbus.TypeSignal, Body: body, Headers: map[dbus.HeaderField]dbus.Variant{
+						dbus.FieldPath: dbus.MakeVariant(dbus.ObjectPath("/org/freedesktop/Notifications")), dbus.FieldInterface: dbus.MakeVariant("org.freedesktop.Notifications"),
+						dbus.FieldMember: dbus.MakeVariant("ActionInvoked"), dbus.FieldSender: dbus.MakeVariant(":1.8"), dbus.FieldSignature: dbus.MakeVariant(dbus.SignatureOf(body...)),
+					}}) // a client that is gone reads none
+				case <-gone:
+					return
+				}
+			}
+		}()
 		for serial := uint32(1); Greet(in, conn); {
 			for {
 				message, err := dbus.DecodeMessage(in)
@@ -77,27 +109,46 @@ func Serve(got chan<- *dbus.Message, answer func(member string) string) func(net
 					reply.Type, reply.Headers[dbus.FieldErrorName] = dbus.TypeError, dbus.MakeVariant(no)
 				case member == "Hello":
 					body = []any{":1.7"}
+				case member == "AddMatch":
 				case member == "Notify":
-					body = []any{uint32(5)}
+					body = []any{uint32(Shown)}
 				default:
 					body = []any{"a service", "x", "1", "1.2"}
 				}
 				if len(body) > 0 {
 					reply.Body, reply.Headers[dbus.FieldSignature] = body, dbus.MakeVariant(dbus.SignatureOf(body...))
 				}
-				if member != "Hello" {
+				if member != "Hello" && member != "AddMatch" { // the bus's own
 					got <- message
 				}
-				var encoded bytes.Buffer
-				if err := reply.EncodeTo(&encoded, binary.LittleEndian); err != nil {
-					panic(err)
-				}
-				binary.LittleEndian.PutUint32(encoded.Bytes()[8:], serial) // the serial, which the package sets itself for its own
-				serial++
-				if _, err := conn.Write(encoded.Bytes()); err != nil {
+				if err := send(conn, serial, reply); err != nil {
 					return
 				}
+				serial++
 			}
 		}
 	}
+}
+
+// ordered lets one message out after the other.
+type ordered struct {
+	net.Conn
+	mu sync.Mutex
+}
+
+func (o *ordered) Write(p []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.Conn.Write(p)
+}
+
+// send writes a message under a serial, which the package sets itself for its own.
+func send(conn io.Writer, serial uint32, message *dbus.Message) error {
+	var encoded bytes.Buffer
+	if err := message.EncodeTo(&encoded, binary.LittleEndian); err != nil {
+		panic(err)
+	}
+	binary.LittleEndian.PutUint32(encoded.Bytes()[8:], serial)
+	_, err := conn.Write(encoded.Bytes())
+	return err
 }

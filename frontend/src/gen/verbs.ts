@@ -59,6 +59,8 @@ export interface Tab {
   queued: number;
   /** texts that waited and were not delivered, since their sender might no longer send them */
   dropped?: number;
+  /** directory below the checkout that its program says it is in, . for the checkout itself */
+  dir?: string;
   /** runs outside the task's cage; the person opened it so */
   outside?: boolean;
   /** exit status, once exited and not zero */

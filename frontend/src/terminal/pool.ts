@@ -11,6 +11,8 @@ interface Slot {
 
 class Pool {
   private readonly slots = new Map<string, Slot>();
+  /** Tabs whose programs may not ask for the clipboard any more. */
+  readonly silenced = new Set<string>();
 
   /** Returns the terminal of a tab, for a place on the page. */
   take(task: string, tab: string, look: Look, events: Events): Term {

@@ -7,6 +7,7 @@ import { Terminal } from "@xterm/xterm";
 import { Attachment } from "../bridge/terminal";
 import { app, host } from "../bridge/transport";
 import { Refused } from "../gen/verbs";
+import { offered } from "./clipboard";
 import { addRenderer } from "./renderer";
 import { droppedPaths, judge, quotePath } from "./paste";
 import { theme } from "./theme";
@@ -25,6 +26,8 @@ export interface Events {
   ended(): void;
   /** Keys that are the window's own and not the terminal's. */
   own(event: KeyboardEvent): boolean;
+  /** What runs here wants a text on the clipboard. */
+  clipboard(text: string): void;
   focused(): void;
 }
 
@@ -43,6 +46,8 @@ export class Term {
   private closed = false;
   private logged = false;
   private renderer: { dispose(): void } | undefined;
+  /** Whether it is on the page: nobody is asked by a terminal that is not in view. */
+  private shown = false;
 
   constructor(
     readonly task: string,
@@ -65,6 +70,12 @@ export class Term {
     this.xterm.unicode.activeVersion = "11";
     this.xterm.loadAddon(new WebLinksAddon((event, uri) => this.openLink(event, uri)));
     this.xterm.attachCustomKeyEventHandler((event) => !this.events.own(event));
+    // Asked of the person, and never answered: a query (OSC 52 ; c ; ?) gets nothing.
+    this.xterm.parser.registerOscHandler(52, (payload) => {
+      const text = offered(payload);
+      if (text !== undefined && this.shown) this.events.clipboard(text);
+      return true;
+    });
     const encoder = new TextEncoder();
     this.xterm.onData((text) => this.attachment?.type(encoder.encode(text)));
     this.xterm.onBinary((text) => this.attachment?.type(Uint8Array.from(text, (c) => c.charCodeAt(0))));
@@ -83,6 +94,7 @@ export class Term {
       this.element.addEventListener("dragover", (event) => event.preventDefault());
       this.element.addEventListener("drop", (event) => this.onDrop(event));
     }
+    this.shown = true;
     this.resized.observe(this.element);
     // One that is back gets its size from the observer. xterm.js 6.0.0 draws nothing until it sees that it is on the page, and a
     // size that it is given before that leaves its scroll bar behind: the newest lines would stay below the view.
@@ -102,6 +114,7 @@ export class Term {
 
   /** Takes the terminal off the page; it goes on behind. */
   unmount(): void {
+    this.shown = false;
     this.resized.disconnect();
     this.element.remove();
   }
