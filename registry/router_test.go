@@ -18,6 +18,7 @@ type echoIn struct {
 	Text string   `json:"text" min:"1" max:"10" jsonschema:"what to say"`
 	Kind string   `json:"kind,omitempty" enum:"a,b" jsonschema:"which kind"`
 	N    int      `json:"n,omitempty" min:"0" max:"9" jsonschema:"how often"`
+	Most int      `json:"most,omitempty" min:"-1" jsonschema:"how often at most"`
 	List []string `json:"list,omitempty" max:"2" jsonschema:"more of it"`
 	Key  string   `json:"key,omitempty" jsonschema:"repeat key"`
 }

@@ -55,6 +55,6 @@ var wordings = []struct {
 	{regexp.MustCompile(`(?s)^minLength: .* contains (\d+) Unicode code points, fewer than (\d+)$`), `has $1 characters and needs $2 at least`},
 	{regexp.MustCompile(`(?s)^maxLength: .* contains (\d+) Unicode code points, more than (\d+)$`), `has $1 characters and may have $2 at most`},
 	{regexp.MustCompile(`^maxItems: array length (\d+) is greater than (\d+)$`), `has $1 entries and may have $2 at most`},
-	{regexp.MustCompile(`^minimum: (.*) is less than (\d+)(\.0+)?$`), `has to be $2 or more`},
-	{regexp.MustCompile(`^maximum: (.*) is greater than (\d+)(\.0+)?$`), `has to be $2 or less`},
+	{regexp.MustCompile(`^minimum: (.*) is less than (-?\d+)(\.0+)?$`), `has to be $2 or more`},
+	{regexp.MustCompile(`^maximum: (.*) is greater than (-?\d+)(\.0+)?$`), `has to be $2 or less`},
 }

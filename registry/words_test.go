@@ -21,6 +21,7 @@ func TestBadArgumentsAreNamedInPlainWords(t *testing.T) {
 		`{"text":"a","list":["a","b","c"]}`:      `list has 3 entries and may have 2 at most`,
 		`{"text":"a","list":[1]}`:                `list is of type integer and has to be of type string`,
 		`{"text":"a","n":-1}`:                    `n has to be 0 or more`,
+		`{"text":"a","most":-2}`:                 `most has to be -1 or more`,
 		`{"text":"a","n":10}`:                    `n has to be 9 or less`,
 		`[]`:                                     `is of type array and has to be of type object`,
 		`{"text":"line\nwith \"want\" [in] it"}`: `text has 24 characters and may have 10 at most`,
