@@ -154,6 +154,7 @@ func Open(spec Spec, log func(msg string, args ...any)) (*Tab, error) {
 		queue:    spec.Queue,
 		epoch:    newEpoch(),
 	}
+	t.machine.Observe(settle.Observation{Kind: settle.KindTick, At: time.Now()}) // it is starting since now
 	t.screen = t.newScreen()
 	spec.Before.draw(t.screen)
 	t.tick = time.AfterFunc(time.Hour, t.onTick)

@@ -423,3 +423,12 @@ func TestClosingLeavesNothingBehind(t *testing.T) {
 		runtime.Gosched()
 	}
 }
+
+// A caller that asks before the program has printed anything is told since when it has been starting.
+func TestANewTabSaysSinceWhenItIsStarting(t *testing.T) {
+	began := time.Now()
+	info := open(t, builtin(t, "shell"), "/bin/sleep", "600").Info()
+	if info.State != settle.Starting || info.Since.Before(began) {
+		t.Errorf("%v since %v, want starting since %v or later", info.State, info.Since, began)
+	}
+}
