@@ -14,6 +14,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/fstest"
 	"time"
 
 	"termic/app/ctl"
@@ -63,8 +64,9 @@ type rig struct {
 	stop    func() error
 	// terminal is given to the app at its next start; nil: it has none.
 	terminal io.ReadWriter
-	// window is the app's from its next start on; nil: it has none.
-	window gui.Host
+	// window is given the page's server at the app's next start; nil: the app has no window. host is that window; nil: headless.
+	window func(*gui.Server)
+	host   gui.Host
 	cli    string // the termic program, where a test needs it
 	lines  int    // that were run in shells of cages
 }
@@ -135,12 +137,9 @@ func (r *rig) start() {
 	ready := make(chan struct{})
 	ended := make(chan error, 1)
 	go func() {
-		var window func(*gui.Server)
-		if r.window != nil {
-			window = func(*gui.Server) {}
-		}
 		ended <- Run(ctx, Options{
-			Window: window, Host: r.window, DataDir: r.dir, Environ: r.environ, CLI: cmp.Or(r.cli, "/nonexistent/termic"), Stage: testStage, Version: "test", Terminal: r.terminal,
+			DataDir: r.dir, Environ: r.environ, CLI: cmp.Or(r.cli, "/nonexistent/termic"), Stage: testStage, Version: "test", Terminal: r.terminal,
+			Window: r.window, Host: cmp.Or[gui.Host](r.host, headless{}), Assets: theAssets,
 			Log:   slog.New(slog.NewTextHandler(&lockedWriter{w: r.log}, nil)),
 			Ready: func(string, string) { close(ready) },
 		})
@@ -236,3 +235,15 @@ func (l *lockedWriter) Write(p []byte) (int, error) {
 
 // discardLog is a logger for apps whose log no test reads.
 func discardLog() *slog.Logger { return slog.New(slog.DiscardHandler) }
+
+// headless is a window that nobody looks at.
+type headless struct{}
+
+func (headless) PickDirectory(string) (string, error) { return "", nil }
+func (headless) OpenURL(string) error                 { return nil }
+func (headless) Renderer() string                     { return "dom" }
+func (headless) Front()                               {}
+func (headless) Quit()                                {}
+
+// theAssets stand for the page, which no test here looks at.
+var theAssets = fstest.MapFS{"index.html": {Data: []byte("<!doctype html>")}}

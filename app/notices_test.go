@@ -66,7 +66,7 @@ func TestAClickOnANoticeOpensItsTaskInTheWindow(t *testing.T) {
 	got, clicks := make(chan *dbus.Message, 16), make(chan fakebus.Click)
 	r.environ = append(r.environ, fakebus.Listen(t, fakebus.ServeClicks(got, func(string) string { return "" }, clicks))...)
 	host := frontHost{front: make(chan struct{}, 16)}
-	r.window = host
+	r.window, r.host = func(*gui.Server) {}, host
 	r.start()
 	id := r.task("fix-login", "test", "say x")["id"]
 	r.wait("fix-login")

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -79,11 +80,14 @@ func (s *session) collectArguments(cmd *cobra.Command, form *render.Form, words 
 		if i >= len(words) {
 			break
 		}
-		word := words[i]
-		if a.Rest {
-			word = strings.Join(words[i:], " ")
+		values := []string{words[i]}
+		switch {
+		case a.Rest && a.Kind == render.Strings:
+			values = slices.Clone(words[i:])
+		case a.Rest:
+			values = []string{strings.Join(words[i:], " ")}
 		}
-		if err := s.take(cmd, arguments, a, []string{word}); err != nil {
+		if err := s.take(cmd, arguments, a, values); err != nil {
 			return nil, err
 		}
 	}

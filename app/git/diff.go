@@ -28,7 +28,20 @@ type DiffOptions struct {
 	MaxBytes     int    // of Patch; 0 is 1 MiB, at most 32 MiB
 	ContextLines int    // 0 is 3; negative is none
 	Path         string // only this file or directory, relative to the top level
+	Part         Part
+	// Tip, when set, takes the place of the base: the diff is of what the checkout has that this commit has not. It begins where
+	// both histories last were one, and files that are as the tip has them are left out.
+	Tip OID
 }
+
+// Part is a part of what is in no commit.
+type Part string
+
+// Without a part everything since the base is shown.
+const (
+	PartStaged   Part = "staged"   // what the index has and HEAD has not
+	PartUnstaged Part = "unstaged" // what the files have and the index has not, untracked ones included
+)
 
 // Kinds of changes.
 const (
@@ -48,7 +61,14 @@ type FileChange struct {
 	Large          bool // more than 10 MiB, or beyond 256 MiB in all: not read
 	Unreadable     bool // could not be opened, is no file (FIFO, socket), or has a name that git refuses: not read
 	Nested         bool // a repository of its own: not looked into
+
+	OldMode, NewMode string // as git writes them; 000000 for no file, empty for what was not read
+	// Where it differs besides commits. A file may be staged and changed again.
+	Staged, Unstaged, Untracked, Conflicted bool
 }
+
+// Submodule reports whether it is the commit of a submodule that changed.
+func (f FileChange) Submodule() bool { return f.OldMode == modeGitlink || f.NewMode == modeGitlink }
 
 // Diff is what differs between a commit and a checkout.
 type Diff struct {
@@ -57,6 +77,9 @@ type Diff struct {
 	Escaped   bool         // Patch holds at least one such byte
 	Truncated bool         // Patch was cut at a line, or Files are not all
 	FilesCut  bool         // Files are not all
+	From      OID          // commit or tree that it begins at
+	// Of all files, those that Files does not hold included.
+	Count, Added, Removed int
 }
 
 // Diff returns everything that differs between the commit base and the files of
@@ -78,35 +101,84 @@ func (r *Repo) diff(ctx context.Context, dir string, base OID, o DiffOptions) (D
 	if !base.Valid() {
 		return Diff{}, fmt.Errorf("base %q: %w", clip(string(base), 80), ErrBadRef)
 	}
-	if strings.Contains(o.Path, "\x00") || strings.HasPrefix(o.Path, "/") {
-		return Diff{}, fmt.Errorf("%q: %w", clip(o.Path, 80), ErrBadPath)
+	if err := o.check(); err != nil {
+		return Diff{}, err
 	}
 	v, err := r.view(ctx, dir)
 	if err != nil {
 		return Diff{}, err
 	}
-	if _, err := r.Resolve(ctx, string(base)); err != nil {
-		return Diff{}, err
+	for _, commit := range []OID{base, o.Tip} {
+		if commit == "" {
+			continue
+		}
+		if _, err := r.Resolve(ctx, string(commit)); err != nil {
+			return Diff{}, err
+		}
 	}
 	sc, err := r.newScratch(ctx, v, asPerson)
 	if err != nil {
 		return Diff{}, err
 	}
 	defer sc.remove()
+	before, err := sc.states(ctx, v.head.oid)
+	if err != nil {
+		return Diff{}, err
+	}
 	staged, err := sc.stageAll(ctx, limits{file: bigFile, total: diffTotal,
 		same: func(paths []string) (map[string]bool, error) { return r.lfsSame(ctx, sc, paths) }})
 	if err != nil {
 		return Diff{}, err
 	}
-	d, err := sc.listChanges(ctx, base, o, "--raw", "--numstat", "-z")
+	rg, err := r.rangeOf(ctx, sc, v, base, before.index, o)
+	if err != nil {
+		return Diff{}, err
+	}
+	d, err := r.diffRange(ctx, sc, rg, o, func(d *Diff) {
+		if o.Part != PartStaged {
+			d.addLeftOut(staged.left, o.Path)
+		}
+	})
+	if err != nil {
+		return Diff{}, err
+	}
+	return d, sc.mark(ctx, before, staged, &d)
+}
+
+// span is what a diff compares: two trees, or with an empty to the tree from with the index.
+type span struct{ from, to OID }
+
+// rangeOf returns what the options ask for. The stand-in's index is the state of the checkout; index is the tree of what was
+// staged.
+func (r *Repo) rangeOf(ctx context.Context, sc *scratch, v view, base, index OID, o DiffOptions) (span, error) {
+	switch {
+	case o.Part == PartStaged:
+		head, err := sc.treeOf(ctx, v.head.oid)
+		return span{from: head, to: index}, err
+	case o.Part == PartUnstaged:
+		return span{from: index}, nil
+	case o.Tip != "":
+		from, err := r.sinceTip(ctx, sc, v, o.Tip)
+		return span{from: from}, err
+	}
+	return span{from: base}, nil
+}
+
+// diffRange lists the changes and fills in the text. add adds what git does not list.
+func (r *Repo) diffRange(ctx context.Context, sc *scratch, rg span, o DiffOptions, add func(*Diff)) (Diff, error) {
+	d, err := sc.listChanges(ctx, rg, o, "--raw", "--numstat", "-z")
 	incomplete := r.partial && stderrHas(err, "unable to read", "missing blob", "could not fetch", "promisor")
 	if incomplete {
-		d, err = sc.listChanges(ctx, base, o, "--raw", "-z", "--no-renames")
+		d, err = sc.listChanges(ctx, rg, o, "--raw", "-z", "--no-renames")
 	}
 	if err != nil {
 		return Diff{}, err
 	}
-	d.addLeftOut(staged.left, o.Path)
+	add(&d)
+	d.From, d.Count = rg.from, len(d.Files)
+	for _, f := range d.Files {
+		d.Added, d.Removed = d.Added+f.Added, d.Removed+f.Removed
+	}
 	if len(d.Files) > maxFiles {
 		d.Files, d.Truncated, d.FilesCut = d.Files[:maxFiles], true, true
 	}
@@ -114,21 +186,25 @@ func (r *Repo) diff(ctx context.Context, dir string, base OID, o DiffOptions) (D
 		d.Truncated = true
 		return d, nil
 	}
-	return d, sc.patch(ctx, base, o, &d)
+	return d, sc.patch(ctx, rg, o, &d)
 }
 
-// diffArgs compare base with the scratch index, running no program.
-func diffArgs(base OID, o DiffOptions, format ...string) []string {
-	args := append([]string{"diff", "--cached", "--no-color", "--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty", "--submodule=short", "--find-renames", "-l1000"}, format...)
-	args = append(args, "--end-of-options", string(base), "--")
+// diffArgs compare, running no program.
+func diffArgs(rg span, o DiffOptions, format ...string) []string {
+	args := append([]string{"diff", "--no-color", "--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty", "--submodule=short", "--find-renames", "-l1000"}, format...)
+	if rg.to == "" {
+		args = append(args, "--cached", "--end-of-options", string(rg.from), "--")
+	} else {
+		args = append(args, "--end-of-options", string(rg.from), string(rg.to), "--")
+	}
 	if o.Path != "" {
 		args = append(args, o.Path)
 	}
 	return args
 }
 
-func (s *scratch) listChanges(ctx context.Context, base OID, o DiffOptions, format ...string) (Diff, error) {
-	out, err := s.run(ctx, call{timeout: diffTimeout, args: diffArgs(base, o, format...)})
+func (s *scratch) listChanges(ctx context.Context, rg span, o DiffOptions, format ...string) (Diff, error) {
+	out, err := s.run(ctx, call{timeout: diffTimeout, args: diffArgs(rg, o, format...)})
 	if err != nil {
 		return Diff{}, err
 	}
@@ -137,7 +213,7 @@ func (s *scratch) listChanges(ctx context.Context, base OID, o DiffOptions, form
 }
 
 // patch fills in the text, cut at the limit.
-func (s *scratch) patch(ctx context.Context, base OID, o DiffOptions, d *Diff) error {
+func (s *scratch) patch(ctx context.Context, rg span, o DiffOptions, d *Diff) error {
 	limit := o.MaxBytes
 	switch {
 	case limit <= 0:
@@ -153,7 +229,7 @@ func (s *scratch) patch(ctx context.Context, base OID, o DiffOptions, d *Diff) e
 		lines = 0
 	}
 	out, cut, err := s.git.runCut(ctx, call{seal: s, write: true, cut: true, limit: int64(limit), timeout: diffTimeout,
-		args: diffArgs(base, o, "--patch", "--src-prefix=a/", "--dst-prefix=b/", "--unified="+strconv.Itoa(min(lines, 1000)))})
+		args: diffArgs(rg, o, "--patch", "--src-prefix=a/", "--dst-prefix=b/", "--unified="+strconv.Itoa(min(lines, 1000)))})
 	if err != nil {
 		return err
 	}
@@ -243,6 +319,7 @@ func rawChange(rec string) (f FileChange, renamed, ok bool) {
 	if len(parts) != 5 || parts[4] == "" {
 		return f, false, false
 	}
+	f.OldMode, f.NewMode = strings.TrimPrefix(parts[0], ":"), parts[1]
 	switch parts[4][0] {
 	case 'A':
 		f.Kind = Added

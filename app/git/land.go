@@ -84,6 +84,8 @@ type LandedFile struct {
 	Before FileState `json:"before"`
 	After  FileState `json:"after"`
 	Entry  string    `json:"entry,omitempty"` // mode and blob of its index entry before
+	// EntryAfter is that of a discard afterwards.
+	EntryAfter string `json:"entry_after,omitempty"`
 }
 
 // LandedDir is a directory that there was before.

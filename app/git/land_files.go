@@ -284,16 +284,16 @@ func (p *LandPlan) taken(root *os.Root, c LandChange) (bool, error) {
 	case err != nil || info == nil:
 		return false, err
 	case info.IsDir():
-		return p.othersIn(root, c.Path)
+		return othersIn(root, c.Path, p.remove)
 	}
 	return c.OldMode == modeNone, nil
 }
 
-// othersIn reports whether a directory holds anything that the landing does not remove.
-func (p *LandPlan) othersIn(root *os.Root, dir string) (bool, error) {
+// othersIn reports whether a directory holds anything but what is removed.
+func othersIn(root *os.Root, dir string, remove map[string]bool) (bool, error) {
 	found := false
 	err := fs.WalkDir(root.FS(), filepath.FromSlash(dir), func(path string, e fs.DirEntry, err error) error {
-		if err == nil && !e.IsDir() && !p.remove[filepath.ToSlash(path)] {
+		if err == nil && !e.IsDir() && !remove[filepath.ToSlash(path)] {
 			found = true
 			return fs.SkipAll
 		}

@@ -59,3 +59,29 @@ func (r *Repo) ahead(ctx context.Context, dir string, base OID) ([]Commit, error
 	}
 	return list, nil
 }
+
+// Fork returns the last commit that the checkout at dir and a commit both have; ErrUnrelated when there is none.
+func (r *Repo) Fork(ctx context.Context, dir string, with OID) (OID, error) {
+	v, err := r.view(ctx, dir)
+	if err != nil {
+		return "", err
+	}
+	return r.MergeBase(ctx, with, v.head.oid)
+}
+
+// OwnCommit reports whether the checkout at dir has a commit that base has not. What is no whole id of a commit is none.
+func (r *Repo) OwnCommit(ctx context.Context, dir string, commit, base OID) (bool, error) {
+	v, err := r.view(ctx, dir)
+	if err != nil || !commit.Valid() || v.head.oid == "" {
+		return false, err
+	}
+	if there, _, err := r.commitsAmong(ctx, []OID{commit}); err != nil || len(there) == 0 {
+		return false, err
+	}
+	in, err := r.IsAncestor(ctx, commit, v.head.oid)
+	if err != nil || !in {
+		return false, err
+	}
+	before, err := r.IsAncestor(ctx, commit, base)
+	return !before, err
+}

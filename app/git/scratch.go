@@ -24,6 +24,8 @@ type scratch struct {
 	dir  string // the git directory
 	work string // the checkout that it looks at; "" for none
 	none string // all zeros, as many as an object id has digits
+	// assumed are the paths whose assume-unchanged bit the copied index had.
+	assumed []string
 }
 
 // conversion says how file contents and blobs relate.
@@ -198,6 +200,7 @@ func (s *scratch) clearAssumed(ctx context.Context) error {
 	for _, rec := range splitNUL(out) {
 		if len(rec) > 2 && 'a' <= rec[0] && rec[0] <= 'z' {
 			paths.WriteString(rec[2:] + "\x00")
+			s.assumed = append(s.assumed, rec[2:])
 		}
 	}
 	if paths.Len() == 0 {

@@ -31,6 +31,8 @@ const (
 // limits bound what stageAll reads; zero means no bound.
 type limits struct {
 	file, total int64
+	// only tells which paths are meant; nil for all.
+	only func(path string) bool
 	// same returns tracked paths that are unchanged although git cannot tell; nil for none.
 	same func(paths []string) (map[string]bool, error)
 }
@@ -47,6 +49,10 @@ func (s *scratch) stageAll(ctx context.Context, lim limits) (stagePlan, error) {
 		out, err := s.changed(ctx)
 		if err != nil {
 			return stagePlan{}, err
+		}
+		if lim.only != nil {
+			others := func(p string) bool { return !lim.only(p) }
+			out.tracked, out.untracked = slices.DeleteFunc(out.tracked, others), slices.DeleteFunc(out.untracked, others)
 		}
 		if lim.same != nil {
 			same, err := lim.same(out.tracked)
@@ -94,11 +100,13 @@ func (s *scratch) changed(ctx context.Context) (changes, error) {
 type stagePlan struct {
 	remove, add []string
 	left        map[string]leftOut
+	untracked   []string // as git listed them
 }
 
 func (s *scratch) plan(c changes, lim limits) stagePlan {
-	p := stagePlan{left: map[string]leftOut{}}
+	p := stagePlan{left: map[string]leftOut{}, untracked: c.untracked}
 	total := int64(0)
+	dirs := map[string]bool{}
 	for i, path := range append(c.tracked[:len(c.tracked):len(c.tracked)], c.untracked...) {
 		tracked := i < len(c.tracked)
 		if strings.HasSuffix(path, "/") {
@@ -112,7 +120,7 @@ func (s *scratch) plan(c changes, lim limits) stagePlan {
 		file := filepath.Join(s.work, filepath.FromSlash(path))
 		info, err := os.Lstat(file)
 		switch {
-		case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
+		case !s.reached(path, dirs), errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
 			if tracked {
 				p.remove = append(p.remove, path)
 			}
@@ -139,6 +147,22 @@ func (s *scratch) plan(c changes, lim limits) stagePlan {
 		}
 	}
 	return p
+}
+
+// reached reports whether the directories above a path are directories and no links: what a link leads to is not the
+// checkout's, and git refuses a path beyond one. dirs is what is known of directories.
+func (s *scratch) reached(path string, dirs map[string]bool) bool {
+	dir := filepath.Dir(path)
+	if dir == "." {
+		return true
+	}
+	ok, known := dirs[dir]
+	if !known {
+		info, err := os.Lstat(filepath.Join(s.work, filepath.FromSlash(dir)))
+		ok = s.reached(dir, dirs) && err == nil && info.IsDir()
+		dirs[dir] = ok
+	}
+	return ok
 }
 
 func readable(path string) bool {

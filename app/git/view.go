@@ -140,13 +140,25 @@ var operations = []struct{ file, name string }{
 
 // inProgress returns the name of the unfinished operation, "" when there is none.
 func (v view) inProgress() (string, error) {
+	return Unfinished(func(name string) (bool, error) {
+		_, err := os.Lstat(filepath.Join(v.gitDir, name))
+		if errors.Is(err, fs.ErrNotExist) {
+			return false, nil
+		}
+		return err == nil, err
+	})
+}
+
+// Unfinished returns the name of the operation that git has left unfinished in a checkout, "" for none. there tells whether
+// its git directory has a file of that name.
+func Unfinished(there func(name string) (bool, error)) (string, error) {
 	for _, op := range operations {
-		_, err := os.Lstat(filepath.Join(v.gitDir, op.file))
-		switch {
-		case err == nil:
-			return op.name, nil
-		case !errors.Is(err, fs.ErrNotExist):
+		found, err := there(op.file)
+		if err != nil {
 			return "", err
+		}
+		if found {
+			return op.name, nil
 		}
 	}
 	return "", nil

@@ -28,6 +28,7 @@ func (s Services) bindTasks(r *registry.Router) {
 	bind(r, verbs.TaskRestore, s.taskRestore)
 	bind(r, verbs.TaskDiff, s.taskDiff)
 	s.bindKeeping(r)
+	s.bindReview(r)
 	bind(r, verbs.TaskCommits, s.taskCommits)
 	bind(r, verbs.TaskApply, s.taskApply)
 }
@@ -41,12 +42,13 @@ func (s Services) taskNew(ctx context.Context, call registry.Call, in verbs.Task
 	if want.Prompt, err = s.compose(call, in.PromptID, in.Prompt); err != nil {
 		return verbs.TaskNewOut{}, err
 	}
+	want.Progress = func(text string) { registry.Progress(ctx, text) }
 	notice := s.noticing(ctx, cmp.Or(want.Agent, s.Settings.Get(settings.DefaultAgent)))
 	record, delivered, err := s.Tasks.Create(ctx, want)
 	if err != nil {
 		return verbs.TaskNewOut{}, err
 	}
-	out := verbs.TaskNewOut{Delivery: "none", Setup: s.Tasks.SetupNote(record.ID), Notice: notice()}
+	out := verbs.TaskNewOut{Delivery: "none", Fetched: s.Tasks.FetchNote(record.ID), Setup: s.Tasks.SetupNote(record.ID), Notice: notice()}
 	out.Task = s.taskFor(call, record)
 	switch {
 	case delivered:
@@ -81,6 +83,7 @@ func (s Services) taskStatus(ctx context.Context, call registry.Call, _ verbs.Ta
 	}
 	if call.Caller.Scope == registry.Full {
 		out.Notes = s.Tasks.CageNotes(record.ID)
+		out.Limits = renderLimits(s.Tasks.Limits(record.ID))
 	}
 	if held, _, ok := s.Book.Get(call.Caller.Grant); ok && held.Task == record.ID {
 		out.Grant = verbs.Grant{
@@ -118,13 +121,14 @@ func (s Services) taskRename(_ context.Context, call registry.Call, in verbs.Tas
 }
 
 func (s Services) taskArchive(ctx context.Context, call registry.Call, in verbs.TaskArchiveIn) (verbs.TaskArchiveOut, error) {
-	record, unsent, err := s.Tasks.Archive(ctx, call.Subject.Task, task.PutAway{
+	done, err := s.Tasks.Archive(ctx, call.Subject.Task, task.PutAway{
 		Force: in.Force, Confirm: in.Confirm, Progress: func(text string) { registry.Progress(ctx, text) },
 	})
 	if err != nil {
 		return verbs.TaskArchiveOut{}, err
 	}
-	out := verbs.TaskArchiveOut{Task: s.task(record), Kept: []string{}, Unsent: unsent}
+	record := done.Record
+	out := verbs.TaskArchiveOut{Task: s.task(record), Kept: []string{}, Unsent: done.Unsent, Commands: done.Commands}
 	if record.Archived != nil {
 		out.Kept, out.Bytes = append(kept(*record.Archived), keptOwn(record.Kept)...), record.Archived.Bytes
 		out.IgnoredFiles, out.IgnoredBytes = record.Archived.IgnoredFiles, record.Archived.IgnoredBytes
@@ -201,43 +205,6 @@ func (s Services) taskRestore(ctx context.Context, call registry.Call, in verbs.
 		return verbs.TaskOut{}, err
 	}
 	return verbs.TaskOut{Task: s.task(record)}, nil
-}
-
-// maxPatch bounds a patch: 1 MiB is some 20,000 lines, more than anyone reads and all that a caller's
-// context can bear. The list of files is whole in any case.
-const maxPatch = 1 << 20
-
-func (s Services) taskDiff(ctx context.Context, call registry.Call, in verbs.TaskDiffIn) (verbs.TaskDiffOut, error) {
-	record, err := s.record(call.Subject.Task)
-	if err != nil {
-		return verbs.TaskDiffOut{}, err
-	}
-	s.syncGit(ctx, record.ID, patience)
-	repo, err := s.Projects.Repo(ctx, record.Project)
-	if err != nil {
-		return verbs.TaskDiffOut{}, err
-	}
-	diff, err := repo.Diff(ctx, record.Dir, record.Base, git.DiffOptions{MaxBytes: maxPatch})
-	if err != nil {
-		return verbs.TaskDiffOut{}, err
-	}
-	ahead, err := repo.Ahead(ctx, record.Dir, record.Base)
-	if err != nil {
-		return verbs.TaskDiffOut{}, err
-	}
-	out := verbs.TaskDiffOut{
-		Base: string(record.Base), Commits: len(ahead), Files: []verbs.FileChange{},
-		Patch: diff.Patch, Truncated: diff.Truncated,
-	}
-	if in.Stat {
-		out.Patch, out.Truncated = "", diff.FilesCut
-	}
-	for _, f := range diff.Files {
-		out.Files = append(out.Files, verbs.FileChange{
-			Path: f.Path, OldPath: f.OldPath, Kind: string(f.Kind), Added: f.Added, Removed: f.Removed, Binary: f.Binary, Large: f.Large, Nested: f.Nested, Unread: f.Unreadable,
-		})
-	}
-	return out, nil
 }
 
 func (s Services) taskCommits(ctx context.Context, call registry.Call, _ verbs.TaskCommitsIn) (verbs.TaskCommitsOut, error) {

@@ -78,7 +78,7 @@ func (s *Tasks) Purge(ctx context.Context, id ident.Task) error {
 			return err
 		}
 	}
-	if err := errors.Join(s.removeView(id), s.State.Archive(id)); err != nil {
+	if err := errors.Join(s.removeView(id), s.State.Archive(id), s.forgetDiscards(id)); err != nil {
 		return err
 	}
 	s.forget(t)

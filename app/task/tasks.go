@@ -104,10 +104,8 @@ type task struct {
 	view view
 	// opened counts the tabs that were ever opened, for their names; guarded by Tasks.mu.
 	opened map[string]int
-	// setup is SetupNote; guarded by Tasks.mu.
-	setup string
-	// fromCage tells that it was made from what a cage wrote and is less caged than that cage; guarded by life.
-	fromCage bool
+	// setup is SetupNote, fetched FetchNote; guarded by Tasks.mu.
+	setup, fetched string
 }
 
 // Open reads the tasks and puts right what a crash left behind.
@@ -154,6 +152,9 @@ func Open(ctx context.Context, tools Tools) (*Tasks, error) {
 		}
 	}
 	if err := s.recoverLandings(ctx); err != nil {
+		return nil, fmt.Errorf("open tasks: %w", err)
+	}
+	if err := s.recoverDiscards(ctx); err != nil {
 		return nil, fmt.Errorf("open tasks: %w", err)
 	}
 	if err := s.sweepQueues(); err != nil {

@@ -61,8 +61,8 @@ func (t tag) apply(a *Argument) error {
 		return fmt.Errorf("is required but not offered")
 	case a.Positional && (t.flag != "" || t.short != ""):
 		return fmt.Errorf("is positional and a flag")
-	case a.Positional && a.Kind != String:
-		return fmt.Errorf("is positional but no string")
+	case a.Positional && a.Kind != String && !(a.Rest && a.Kind == Strings):
+		return fmt.Errorf("is positional but no string, nor a list that takes the rest")
 	case a.Rest && !a.Positional:
 		return fmt.Errorf("takes the rest but is not positional")
 	case a.Stdin && a.Kind != String:

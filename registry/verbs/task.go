@@ -39,6 +39,7 @@ type TaskNewIn struct {
 	Name     string   `json:"name" min:"1" max:"64" jsonschema:"name of the task: letters, digits, dot, underscore, hyphen; from a caged agent 1 to 40 of a-z, 0-9 and hyphen" cli:"arg"`
 	Project  string   `json:"project,omitempty" jsonschema:"project to work in (name, unique prefix or id); may be left out by a task's own agent, and where there is only one" cli:"flag=project"`
 	Base     string   `json:"base,omitempty" max:"255" jsonschema:"branch, tag or commit to start from; default: the project's default branch"`
+	Fetch    bool     `json:"fetch,omitempty" jsonschema:"fetch the base, which then is a branch, from origin first and start from there; where origin is not reached, from what was fetched last, which is said. Not for caged agents"`
 	Agent    string   `json:"agent,omitempty" max:"32" jsonschema:"agent to start; default: the setting agents.default"`
 	Cage     string   `json:"cage,omitempty" enum:"off,monitor,enforce-fs,enforce" jsonschema:"mode of the cage; default: from a caged agent its own, else as the project's settings say, else off"`
 	MCP      *bool    `json:"mcp,omitempty" jsonschema:"let a caged agent use the control plane; default: from a caged agent as it may itself, else as the project's settings say, else not"`
@@ -62,6 +63,7 @@ func (in TaskNewIn) Target() registry.Target {
 		Projects: in.Projects,
 		Live:     in.Live,
 		Bypass:   in.Bypass,
+		Fetch:    in.Fetch,
 		Child: &registry.Wish{
 			Name: in.Name, Cage: in.Cage, MCP: in.MCP, Hosts: in.Hosts, Read: in.Read, Write: in.Write, Env: in.Env,
 			Projects: in.Projects != nil,
@@ -81,6 +83,7 @@ type TaskOut struct {
 type TaskNewOut struct {
 	Task     Task   `json:"task" jsonschema:"the new task"`
 	Delivery string `json:"delivery" enum:"none,queued,submitted" jsonschema:"what became of the prompt: none given, queued until the agent is ready, or submitted with its start"`
+	Fetched  string `json:"fetched,omitempty" jsonschema:"why the base is not origin's although that was asked for, in words"`
 	Setup    string `json:"setup,omitempty" jsonschema:"what of the project's settings was not run, in words"`
 	Notice   string `json:"notice,omitempty" jsonschema:"why the agent's version is not supported; it runs all the same"`
 }
@@ -136,6 +139,18 @@ type TaskStatusOut struct {
 	Can   []string `json:"can" jsonschema:"what the task can touch on this machine, in words"`
 	Notes []string `json:"notes,omitempty" jsonschema:"what its running cage has of its agent's login, the person's caches and tools, and what it lacks, in words"`
 	Grant Grant    `json:"grant,omitzero" jsonschema:"what the caller may do; only when a task asks about itself" cli:"hide"`
+	// Limits are for the person and for callers with a full token.
+	Limits []TaskLimit `json:"limits,omitempty" jsonschema:"what its cage may take of the machine"`
+}
+
+// TaskLimit is one limit of a task's cage.
+type TaskLimit struct {
+	Name string `json:"name" enum:"memory,processes,cpu_weight" jsonschema:"what is limited: memory in MiB" cli:"col"`
+	Max  int    `json:"max" jsonschema:"0: any amount" cli:"col"`
+	Own  bool   `json:"own" jsonschema:"chosen for this task, not as the settings say" cli:"hide"`
+	Held bool   `json:"held" jsonschema:"the running cage is held to it" cli:"col"`
+	Uses *int   `json:"uses,omitempty" jsonschema:"taken now" cli:"col"`
+	Why  string `json:"why,omitempty" jsonschema:"why not held" cli:"col"`
 }
 
 // Grant tells a caller what it holds.
@@ -241,13 +256,14 @@ type TaskArchiveOut struct {
 	Bytes        int64    `json:"bytes" jsonschema:"space that the archive takes, in bytes"`
 	IgnoredFiles int      `json:"ignored_files" jsonschema:"files that git ignores, which are not kept"`
 	IgnoredBytes int64    `json:"ignored_bytes" jsonschema:"their size in bytes"`
+	Commands     string   `json:"commands,omitempty" jsonschema:"what went wrong with the project's archive commands, in words"`
 	Unsent       int      `json:"unsent,omitempty" jsonschema:"texts that waited in its tabs and were dropped"`
 }
 
 var TaskArchive = registry.Define[TaskArchiveIn, TaskArchiveOut](registry.Verb{
 	Name:     "task_archive",
 	Summary:  "archive a task, keeping all its work",
-	Doc:      "Ends a task's tabs and removes its checkout. Branch, detached commits, staged and unstaged changes and untracked files are kept and come back with restore, and so does what its tabs showed; files that git ignores are not kept. Of a checkout that is gone, what git still has is kept, once that was confirmed. The task's token ends.",
+	Doc:      "Ends a task's tabs and removes its checkout. Branch, detached commits, staged and unstaged changes and untracked files are kept and come back with restore, and so does what its tabs showed; files that git ignores are not kept. The archive commands of the project's settings run before. Of a checkout that is gone, what git still has is kept, once that was confirmed. The task's token ends.",
 	Class:    registry.Destructive,
 	Scope:    registry.Full,
 	Audience: registry.ForCLI | registry.ForFull,
@@ -281,8 +297,12 @@ var TaskRestore = registry.Define[TaskRestoreIn, TaskOut](registry.Verb{
 
 // TaskDiffIn are the arguments of task_diff.
 type TaskDiffIn struct {
-	Task string `json:"task" min:"1" jsonschema:"task: name, project/name, unique prefix, or id" cli:"arg"`
-	Stat bool   `json:"stat,omitempty" jsonschema:"only the list of files, without the patch"`
+	Task    string `json:"task" min:"1" jsonschema:"task: name, project/name, unique prefix, or id" cli:"arg"`
+	Stat    bool   `json:"stat,omitempty" jsonschema:"only the list of files, without the patch"`
+	Against string `json:"against,omitempty" enum:"base,tip" jsonschema:"base: the commit that the task started from (default); tip: what the project's default branch, as it is now, does not have yet"`
+	Part    string `json:"part,omitempty" enum:"staged,unstaged" jsonschema:"only what is staged, or only what is not, untracked files included"`
+	Commit  string `json:"commit,omitempty" max:"64" jsonschema:"only what this commit of the task changed: its full id"`
+	Path    string `json:"path,omitempty" max:"4096" jsonschema:"only this file or directory"`
 }
 
 // Target implements registry.Targeted.
@@ -290,36 +310,41 @@ func (in TaskDiffIn) Target() registry.Target { return registry.Target{Task: in.
 
 // FileChange is one changed file.
 type FileChange struct {
-	Path    string `json:"path" jsonschema:"path in the checkout" cli:"col"`
+	Path    string `json:"path" jsonschema:"path in the checkout; in double quotes, with escapes, where it is no plain text" cli:"col"`
 	OldPath string `json:"old_path,omitempty" jsonschema:"path before a rename"`
-	Kind    string `json:"kind" jsonschema:"added, modified, deleted, renamed, or type" cli:"col"`
+	Kind    string `json:"kind" enum:"added,modified,deleted,renamed,typechanged" jsonschema:"what became of it; typechanged: a file became a link, or the like" cli:"col"`
 	Added   int    `json:"added" jsonschema:"lines added" cli:"col"`
 	Removed int    `json:"removed" jsonschema:"lines removed" cli:"col"`
 	Binary  bool   `json:"binary,omitempty" jsonschema:"no text: lines are not counted" cli:"hide"`
 	Large   bool   `json:"large,omitempty" jsonschema:"too large to be compared"`
 	Nested  bool   `json:"nested,omitempty" jsonschema:"a repository of its own: not looked into"`
 	Unread  bool   `json:"unread,omitempty" jsonschema:"cannot be read, or is no file"`
+	Mode    string `json:"mode,omitempty" jsonschema:"git's file mode before and after, where it changed or is that of no plain file: 100755 executable, 120000 link, 160000 submodule" cli:"hide"`
+	State   string `json:"state,omitempty" enum:"committed,staged,unstaged,both,untracked,conflicted" jsonschema:"where it differs last: in commits only, or in what is no commit yet; both: staged, and changed again" cli:"hide"`
 }
 
 // TaskDiffOut is the result of task_diff.
 type TaskDiffOut struct {
-	Base      string       `json:"base" jsonschema:"commit that it is compared with" cli:"hide"`
-	Commits   int          `json:"commits" jsonschema:"commits on the task's branch since then" cli:"hide"`
+	Base      string       `json:"base" jsonschema:"commit that it is compared with; with against tip the last one that both histories have" cli:"hide"`
+	Commits   int          `json:"commits" jsonschema:"commits on the task's branch that it does not have; against tip, that the default branch does not have" cli:"hide"`
+	Count     int          `json:"count" jsonschema:"number of changed files, also where the list is cut at 20,000" cli:"hide"`
+	Added     int          `json:"added" jsonschema:"lines added in all of them" cli:"hide"`
+	Removed   int          `json:"removed" jsonschema:"lines removed in all of them" cli:"hide"`
 	Files     []FileChange `json:"files" jsonschema:"changed files, untracked ones included"`
 	Patch     string       `json:"patch,omitempty" jsonschema:"unified diff of all of it" cli:"raw"`
-	Truncated bool         `json:"truncated" jsonschema:"the patch is longer than may be returned and was cut" cli:"hide"`
+	Truncated bool         `json:"truncated" jsonschema:"the patch is longer than may be returned and was cut: ask for one path" cli:"hide"`
 }
 
 var TaskDiff = registry.Define[TaskDiffIn, TaskDiffOut](registry.Verb{
 	Name:       "task_diff",
 	Summary:    "show what a task changed",
-	Doc:        "Shows everything that a task changed since it was created: its commits, and staged, unstaged and untracked files.",
+	Doc:        "Shows everything that a task changed since it was created: its commits, and staged, unstaged and untracked files. A part of it, one commit, or one path can be asked for.",
 	Class:      registry.Read,
 	Scope:      registry.Scoped,
 	Audience:   registry.Everyone,
 	Reach:      registry.ReachContent,
 	Idempotent: true,
-	Refusals:   []refusal.Code{refusal.NotFound, refusal.Ambiguous},
+	Refusals:   []refusal.Code{refusal.NotFound, refusal.Ambiguous, refusal.BadInput, refusal.Conflict, refusal.NotPermitted},
 	CLI:        registry.Command{Path: "diff", Example: "diff fix-login"},
 })
 

@@ -4,7 +4,7 @@
 // The tag cli says how the command line offers a field; package render reads it:
 //
 //	arg          positional, in the order of the fields
-//	rest         with arg: takes all remaining words, joined with spaces
+//	rest         with arg: takes all remaining words, joined with spaces; a list takes each as one of its own
 //	stdin        a value of "-" reads standard input
 //	flag=NAME    the flag's name, else the field's in kebab case
 //	short=X      a one-letter flag
@@ -26,7 +26,9 @@ func All() []*registry.Verb {
 	return []*registry.Verb{
 		TaskNew.Verb(), TaskSend.Verb(), TaskWait.Verb(), TaskStatus.Verb(), TaskResult.Verb(), TaskLog.Verb(), TaskDiff.Verb(), TaskCommits.Verb(),
 		TaskTab.Verb(), TaskTabClose.Verb(), TaskBroadcast.Verb(), TaskAgents.Verb(), Prompts.Verb(),
-		TaskList.Verb(), TaskAttach.Verb(), TaskRename.Verb(), TaskArchive.Verb(), TaskRestore.Verb(), TaskPreflight.Verb(), TaskPurge.Verb(), TaskApply.Verb(), TaskRun.Verb(), TaskOpen.Verb(),
+		TaskList.Verb(), TaskAttach.Verb(), TaskRename.Verb(), TaskArchive.Verb(), TaskRestore.Verb(), TaskPreflight.Verb(), TaskPurge.Verb(), TaskApply.Verb(),
+		TaskStage.Verb(), TaskUnstage.Verb(), TaskCommit.Verb(), TaskDiscard.Verb(), TaskDiscards.Verb(),
+		TaskRun.Verb(), TaskOpen.Verb(),
 		CageEdit.Verb(), TabOutside.Verb(),
 		QueueList.Verb(), QueueEdit.Verb(), QueueCancel.Verb(),
 		CageDenials.Verb(), ServerOpen.Verb(), ServerClose.Verb(), ServerList.Verb(), TaskDisk.Verb(), TaskWatched.Verb(), CageDraft.Verb(),
@@ -37,7 +39,7 @@ func All() []*registry.Verb {
 		TaskBudget.Verb(), GrantList.Verb(), GrantRevoke.Verb(), ControlStop.Verb(), AuditTail.Verb(), AuditVerify.Verb(),
 		HoldList.Verb(), HoldAnswer.Verb(), HoldPolicy.Verb(), HoldForget.Verb(),
 		Doctor.Verb(),
-		WindowWatch.Verb(), TaskPreview.Verb(),
+		WindowWatch.Verb(), WindowCalls.Verb(), TaskPreview.Verb(),
 	}
 }
 

@@ -10,6 +10,8 @@ export interface TaskNewIn {
   project?: string;
   /** branch, tag or commit to start from; default: the project's default branch */
   base?: string;
+  /** fetch the base, which then is a branch, from origin first and start from there; where origin is not reached, from what was fetched last, which is said. Not for caged agents */
+  fetch?: boolean;
   /** agent to start; default: the setting agents.default */
   agent?: string;
   /** mode of the cage; default: from a caged agent its own, else as the project's settings say, else off */
@@ -123,6 +125,8 @@ export interface TaskNewOut {
   task: Task;
   /** what became of the prompt: none given, queued until the agent is ready, or submitted with its start */
   delivery: "none" | "queued" | "submitted";
+  /** why the base is not origin's although that was asked for, in words */
+  fetched?: string;
   /** what of the project's settings was not run, in words */
   setup?: string;
   /** why the agent's version is not supported; it runs all the same */
@@ -244,6 +248,21 @@ export interface Grant {
   left?: Budget;
 }
 
+export interface TaskLimit {
+  /** what is limited: memory in MiB */
+  name: "memory" | "processes" | "cpu_weight";
+  /** 0: any amount */
+  max: number;
+  /** chosen for this task, not as the settings say */
+  own: boolean;
+  /** the running cage is held to it */
+  held: boolean;
+  /** taken now */
+  uses?: number;
+  /** why not held */
+  why?: string;
+}
+
 export interface TaskStatusOut {
   /** the task */
   task: Task;
@@ -253,6 +272,8 @@ export interface TaskStatusOut {
   notes?: string[];
   /** what the caller may do; only when a task asks about itself */
   grant?: Grant;
+  /** what its cage may take of the machine */
+  limits?: TaskLimit[];
 }
 
 export interface TaskResultIn {
@@ -304,15 +325,23 @@ export interface TaskDiffIn {
   task: string;
   /** only the list of files, without the patch */
   stat?: boolean;
+  /** base: the commit that the task started from (default); tip: what the project's default branch, as it is now, does not have yet */
+  against?: "base" | "tip";
+  /** only what is staged, or only what is not, untracked files included */
+  part?: "staged" | "unstaged";
+  /** only what this commit of the task changed: its full id */
+  commit?: string;
+  /** only this file or directory */
+  path?: string;
 }
 
 export interface FileChange {
-  /** path in the checkout */
+  /** path in the checkout; in double quotes, with escapes, where it is no plain text */
   path: string;
   /** path before a rename */
   old_path?: string;
-  /** added, modified, deleted, renamed, or type */
-  kind: string;
+  /** what became of it; typechanged: a file became a link, or the like */
+  kind: "added" | "modified" | "deleted" | "renamed" | "typechanged";
   /** lines added */
   added: number;
   /** lines removed */
@@ -325,18 +354,28 @@ export interface FileChange {
   nested?: boolean;
   /** cannot be read, or is no file */
   unread?: boolean;
+  /** git's file mode before and after, where it changed or is that of no plain file: 100755 executable, 120000 link, 160000 submodule */
+  mode?: string;
+  /** where it differs last: in commits only, or in what is no commit yet; both: staged, and changed again */
+  state?: "committed" | "staged" | "unstaged" | "both" | "untracked" | "conflicted";
 }
 
 export interface TaskDiffOut {
-  /** commit that it is compared with */
+  /** commit that it is compared with; with against tip the last one that both histories have */
   base: string;
-  /** commits on the task's branch since then */
+  /** commits on the task's branch that it does not have; against tip, that the default branch does not have */
   commits: number;
+  /** number of changed files, also where the list is cut at 20,000 */
+  count: number;
+  /** lines added in all of them */
+  added: number;
+  /** lines removed in all of them */
+  removed: number;
   /** changed files, untracked ones included */
   files: FileChange[];
   /** unified diff of all of it */
   patch?: string;
-  /** the patch is longer than may be returned and was cut */
+  /** the patch is longer than may be returned and was cut: ask for one path */
   truncated: boolean;
 }
 
@@ -538,6 +577,8 @@ export interface TaskArchiveOut {
   ignored_files: number;
   /** their size in bytes */
   ignored_bytes: number;
+  /** what went wrong with the project's archive commands, in words */
+  commands?: string;
   /** texts that waited in its tabs and were dropped */
   unsent?: number;
 }
@@ -632,6 +673,98 @@ export interface TaskApplyOut {
   confirm?: string;
 }
 
+export interface TaskStageIn {
+  /** task: name, project/name, unique prefix, or id */
+  task: string;
+  /** files or directories of the checkout, relative to its top; a name in double quotes is read as task_diff writes it */
+  paths?: string[];
+  /** every change */
+  all?: boolean;
+}
+
+export interface TaskStageOut {
+  /** how many files are staged otherwise than before */
+  files: number;
+  /** repositories in the checkout, sockets and the like, which cannot be staged */
+  left_out?: string[];
+}
+
+export interface TaskUnstageIn {
+  /** task: name, project/name, unique prefix, or id */
+  task: string;
+  /** files or directories of the checkout, relative to its top; a name in double quotes is read as task_diff writes it */
+  paths?: string[];
+  /** everything that is staged */
+  all?: boolean;
+}
+
+export interface TaskCommitIn {
+  /** task: name, project/name, unique prefix, or id */
+  task: string;
+  /** the whole message; its first line is the subject */
+  message: string;
+  /** stage every change first, untracked files included */
+  all?: boolean;
+}
+
+export interface TaskCommitOut {
+  /** id of the new commit */
+  commit: string;
+  /** branch that it is on; absent where HEAD is detached */
+  branch?: string;
+  /** how many files it changes */
+  files: number;
+  /** repositories in the checkout, sockets and the like, which cannot be committed */
+  left_out?: string[];
+}
+
+export interface TaskDiscardIn {
+  /** task: name, project/name, unique prefix, or id */
+  task: string;
+  /** files or directories of the checkout, relative to its top; a name in double quotes is read as task_diff writes it */
+  paths?: string[];
+  /** every change that is in no commit */
+  all?: boolean;
+  /** bring back what was discarded last */
+  undo?: boolean;
+  /** with undo: which discard, as task_discards lists it */
+  id?: string;
+}
+
+export interface TaskDiscardOut {
+  /** what was done */
+  outcome: "discarded" | "undone";
+  /** id of the discard, for undo */
+  id: string;
+  /** how many files changed */
+  files: number;
+  /** the first thousand of them */
+  paths: string[];
+  /** repositories in the checkout and submodules, which stay as they are */
+  left_out?: string[];
+}
+
+export interface TaskDiscardsIn {
+  /** task: name, project/name, unique prefix, or id */
+  task: string;
+}
+
+export interface Discard {
+  /** id of the discard, for undo */
+  id: string;
+  /** when it was made (RFC 3339) */
+  when: string;
+  /** how many files it changed */
+  files: number;
+  /** the first thousand of them */
+  paths: string[];
+}
+
+export interface TaskDiscardsOut {
+  /** what was discarded and can be brought back, the latest first */
+  discards: Discard[];
+}
+
 export interface TaskRunIn {
   /** task: name, project/name, unique prefix, or id */
   task: string;
@@ -663,6 +796,12 @@ export interface CageEditIn {
   env?: string[];
   /** hosts, paths, variables or project ids to take away, as the task shows them; all takes away everything */
   drop?: string[];
+  /** MiB of memory that its cage may take; 0: any amount, -1: as the setting cage.memory says */
+  memory?: number;
+  /** processes and threads that its cage may have; 0: any number, -1: as the setting cage.processes says */
+  processes?: number;
+  /** its cage's share of the processors, 1 to 10000, everything else has 100; 0: like everything else, -1: as the setting cage.cpu_weight says */
+  cpu_weight?: number;
   /** show what it would end and what the task could touch then, and change nothing */
   dry_run?: boolean;
   /** yes: end what runs in the task and start its tabs again in the changed cage */
@@ -888,8 +1027,10 @@ export interface TaskWatchedIn {
 export interface WatchedThing {
   /** read and write: a directory of files; connect: an address or socket; program: started */
   kind: "read" | "write" | "connect" | "program";
-  /** the path or address */
+  /** the path or address; without a port: more than 32 of one host */
   what: string;
+  /** how many places below it were asked for, when they are more than are told apart */
+  below?: number;
   /** how often */
   count: number;
   /** tab in which it was first seen */
@@ -903,7 +1044,7 @@ export interface WatchedThing {
 export interface TaskWatchedOut {
   /** what the task's programs asked for since the app started; whether they got it is not known */
   things: WatchedThing[];
-  /** how often something else was asked for, beyond what is kept */
+  /** how many other things there were, of the kinds asked for, that are not kept any more: those asked for least, longest ago */
   more?: number;
 }
 
@@ -1568,6 +1709,16 @@ export interface WindowWatchOut {
   held: HeldCall[];
 }
 
+export interface WindowCallsIn {
+  /** task: name, project/name, unique prefix, or id */
+  task: string;
+}
+
+export interface WindowCallsOut {
+  /** the newest calls of the task, oldest first */
+  calls: Called[];
+}
+
 export interface TaskPreviewOut {
   /** what the task could really touch on this machine, in words */
   can: string[];
@@ -1617,6 +1768,16 @@ export interface Verbs {
   task_purge: { in: TaskPurgeIn; out: TaskPurgeOut };
   /** land a task's work in the project's checkout, or take that back */
   task_apply: { in: TaskApplyIn; out: TaskApplyOut };
+  /** stage changed files of a task */
+  task_stage: { in: TaskStageIn; out: TaskStageOut };
+  /** take files of a task out of what is staged */
+  task_unstage: { in: TaskUnstageIn; out: TaskStageOut };
+  /** commit what is staged in a task */
+  task_commit: { in: TaskCommitIn; out: TaskCommitOut };
+  /** discard uncommitted changes of a task, or bring them back */
+  task_discard: { in: TaskDiscardIn; out: TaskDiscardOut };
+  /** list what was discarded in a task and can be brought back */
+  task_discards: { in: TaskDiscardsIn; out: TaskDiscardsOut };
   /** run the project's commands in a task */
   task_run: { in: TaskRunIn; out: TabOut };
   /** bring the window to the front */
@@ -1703,6 +1864,8 @@ export interface Verbs {
   doctor: { in: None; out: DoctorOut };
   /** show everything, and follow it */
   window_watch: { in: None; out: WindowWatchOut };
+  /** list the calls of one task */
+  window_calls: { in: WindowCallsIn; out: WindowCallsOut };
   /** say what a new task could touch */
   task_preview: { in: TaskNewIn; out: TaskPreviewOut };
 }
@@ -1734,6 +1897,11 @@ export const verbs: { readonly [K in VerbName]: { readonly summary: string; read
   task_preflight: { summary: "say what archiving a task would keep", class: "read" },
   task_purge: { summary: "destroy an archived task for good", class: "destructive" },
   task_apply: { summary: "land a task's work in the project's checkout, or take that back", class: "destructive" },
+  task_stage: { summary: "stage changed files of a task", class: "write" },
+  task_unstage: { summary: "take files of a task out of what is staged", class: "write" },
+  task_commit: { summary: "commit what is staged in a task", class: "write" },
+  task_discard: { summary: "discard uncommitted changes of a task, or bring them back", class: "destructive" },
+  task_discards: { summary: "list what was discarded in a task and can be brought back", class: "read" },
   task_run: { summary: "run the project's commands in a task", class: "write" },
   task_open: { summary: "bring the window to the front", class: "write" },
   cage_edit: { summary: "change a task's cage", class: "write" },
@@ -1777,6 +1945,7 @@ export const verbs: { readonly [K in VerbName]: { readonly summary: string; read
   hold_forget: { summary: "take back what you allowed for all time", class: "write" },
   doctor: { summary: "check this machine and this app", class: "read" },
   window_watch: { summary: "show everything, and follow it", class: "read" },
+  window_calls: { summary: "list the calls of one task", class: "read" },
   task_preview: { summary: "say what a new task could touch", class: "read" },
 };
 
