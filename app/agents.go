@@ -3,6 +3,8 @@ package app
 import (
 	"context"
 	"fmt"
+	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 
@@ -38,7 +40,7 @@ func openAgents(s *store.Store, environ []string) (*agents, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open agents: %w", err)
 	}
-	set, err := agent.Open(custom)
+	set, err := agent.Open(custom, filepath.Join(s.Dir(), "agents"))
 	if err != nil {
 		return nil, fmt.Errorf("open agents: %w", err)
 	}
@@ -84,8 +86,9 @@ func (a *agents) Installed(ctx context.Context, definition agent.Definition) (bo
 	if err != nil {
 		return false, ""
 	}
+	key := strings.Join(append([]string{path}, definition.Version...), "\x00")
 	a.mu.Lock()
-	known, ok := a.probes[path]
+	known, ok := a.probes[key]
 	a.mu.Unlock()
 	if ok && time.Since(known.at) < probeLife {
 		return true, known.version
@@ -94,7 +97,7 @@ func (a *agents) Installed(ctx context.Context, definition agent.Definition) (bo
 	if err == nil {
 		a.mu.Lock()
 		defer a.mu.Unlock()
-		a.probes[path] = probe{probed.Version, time.Now()}
+		a.probes[key] = probe{probed.Version, time.Now()}
 	}
 	return probed.Installed(), probed.Version
 }

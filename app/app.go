@@ -3,6 +3,7 @@ package app
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -34,6 +35,7 @@ import (
 	"termic/registry/grant"
 	"termic/registry/ident"
 	"termic/registry/verbs"
+	"termic/sandbox/cgroup"
 )
 
 // Options say how the app runs.
@@ -115,6 +117,7 @@ func open(ctx context.Context, s *store.Store, log *audit.Log, o Options) (*app,
 		return nil, err
 	}
 	bus := notify.Session(o.Environ) // before the login shell may name another
+	groups := cgroup.Open(groupPrefix(s.Dir()), o.Environ)
 	environment := openEnvironment(ctx, set, o, o.Log)
 	o.Environ = environment.Environ()
 	known, err := openAgents(s, o.Environ)
@@ -149,7 +152,7 @@ func open(ctx context.Context, s *store.Store, log *audit.Log, o Options) (*app,
 		return nil, err
 	}
 	a.tasks, err = task.Open(ctx, task.Tools{
-		Store: s, Projects: projects, Agents: known.Set, Settings: set, Credentials: a.endpoint, Machine: cage.NewMachine(o.Stage), State: a.state,
+		Store: s, Projects: projects, Agents: known.Set, Settings: set, Credentials: a.endpoint, Machine: cage.NewMachine(o.Stage, groups), State: a.state,
 		Environ: environment.Environ, CLI: o.CLI, Blank: grant.Blank, Log: o.Log, Changed: a.changed,
 		Recheck: a.recheck, Lost: a.lost,
 	})
@@ -177,6 +180,12 @@ func open(ctx context.Context, s *store.Store, log *audit.Log, o Options) (*app,
 	}
 	server.Calls = a.router // before the first listener serves, the host's or a cage's
 	return a, nil
+}
+
+// groupPrefix is how the control groups of a data directory's cages begin, and no other app's.
+func groupPrefix(dir string) string {
+	sum := sha256.Sum256([]byte(dir))
+	return fmt.Sprintf("termic-%x-", sum[:6])
 }
 
 // knownVerb tells whether there is a verb of the name.

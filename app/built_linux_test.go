@@ -131,11 +131,15 @@ func bearer(token string) func(*http.Request) {
 	return func(q *http.Request) { q.Header.Set("Authorization", "Bearer "+token) }
 }
 
-// allowed has a caged agent make a call that has to succeed.
-func (b *built) allowed(task, call string) {
+// allowed has a caged agent make calls, one after the other, that have to succeed.
+func (b *built) allowed(task string, calls ...string) {
 	b.t.Helper()
-	if got := b.tell(task, "call "+call); toolError.MatchString(got) {
-		b.t.Errorf("twin: %s: %s", call, got)
+	script := make([]string, len(calls))
+	for i, call := range calls {
+		script[i] = "call " + call
+	}
+	if got := b.tell(task, script...); toolError.MatchString(got) || strings.Count(got, " -> ") < len(calls) {
+		b.t.Errorf("twin: %s: %s", calls, got)
 	}
 }
 

@@ -103,21 +103,24 @@ func channelCase(b *built) {
 	if err := os.WriteFile(filepath.Join(dir, "full.txt"), []byte(b.token), 0o600); err != nil {
 		b.t.Fatal(err)
 	}
-	// What the shell of a cage sends to its own port with a token from a file.
-	ask := func(file string) string {
-		body := `{"jsonrpc":"2.0","id":1,"method":"server/discover","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}`
-		script := fmt.Sprintf("exec 3<>/dev/tcp/127.0.0.1/24311\nprintf 'POST /mcp HTTP/1.1\\r\\nHost: 127.0.0.1:24311\\r\\nAuthorization: Bearer %%s\\r\\nContent-Type: application/json\\r\\nAccept: application/json, text/event-stream\\r\\nMCP-Protocol-Version: 2026-07-28\\r\\nMcp-Method: server/discover\\r\\nConnection: close\\r\\nContent-Length: %d\\r\\n\\r\\n%%s' \"$(cat %s)\" '%s' >&3\nhead -1 <&3\n", len(body), file, body)
-		if err := os.WriteFile(filepath.Join(dir, "ask.sh"), []byte(script), 0o600); err != nil {
-			b.t.Fatal(err)
-		}
-		return b.run("spy", "bash ask.sh")
-	}
-	if got := ask("full.txt"); !strings.Contains(got, "401") {
+	if got := b.askInside("spy", "full.txt"); !strings.Contains(got, "401") {
 		b.t.Errorf("a full token inside a cage: %q", got)
 	}
-	if got := ask("own.txt"); !strings.Contains(got, "200") {
+	if got := b.askInside("spy", "own.txt"); !strings.Contains(got, "200") {
 		b.t.Errorf("twin: its own token: %q", got)
 	}
+}
+
+// askInside asks for a discovery at the port of a cage, with a token from a file in the task's checkout, and returns the first
+// line of the answer.
+func (b *built) askInside(name, file string) string {
+	b.t.Helper()
+	body := `{"jsonrpc":"2.0","id":1,"method":"server/discover","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}`
+	script := fmt.Sprintf("exec 3<>/dev/tcp/127.0.0.1/24311\nprintf 'POST /mcp HTTP/1.1\\r\\nHost: 127.0.0.1:24311\\r\\nAuthorization: Bearer %%s\\r\\nContent-Type: application/json\\r\\nAccept: application/json, text/event-stream\\r\\nMCP-Protocol-Version: 2026-07-28\\r\\nMcp-Method: server/discover\\r\\nConnection: close\\r\\nContent-Length: %d\\r\\n\\r\\n%%s' \"$(cat %s)\" '%s' >&3\nhead -1 <&3\n", len(body), file, body)
+	if err := os.WriteFile(filepath.Join(b.flag(name, "path").(string), "ask.sh"), []byte(script), 0o600); err != nil {
+		b.t.Fatal(err)
+	}
+	return b.run(name, "bash ask.sh")
 }
 
 // run runs a line in the shell of a task and returns what it printed, on one line.

@@ -167,8 +167,8 @@ func TestACeilingHoldsAndCanBeChanged(t *testing.T) {
 	}
 	r.must("client_add", `{"client":"gemini","ceiling":"write"}`)
 	high := r.secret("clients/gemini.token")
-	if high == low || discover(t, r.url(), low) != http.StatusUnauthorized {
-		t.Error("the token of the old ceiling lives on")
+	if high != low {
+		t.Error("a changed ceiling took the client's token from it")
 	}
 	if got := callTool(t, r.url(), high, "task_rename", rename); strings.Contains(got, `"isError":true`) {
 		t.Errorf("within the ceiling: %s", got)
@@ -322,14 +322,6 @@ func TestEntriesFollowAPortThatMoves(t *testing.T) {
 	if discover(t, r.url(), r.secret("clients/codex.token")) != http.StatusOK {
 		t.Error("no token at the new port")
 	}
-	r.must("settings_set", `{"key":"mcp.port","value":%q}`, fmt.Sprint(freePort(t)))
-	if r.entryOf("codex") != "stale" || r.entryOf("gemini") != "current" {
-		t.Errorf("after the port alone was set: %s, %s", r.entryOf("codex"), r.entryOf("gemini"))
-	}
-	r.must("client_refresh", `{}`)
-	if r.entryOf("codex") != "current" {
-		t.Error("refresh left it stale")
-	}
 	r.must("client_remove", `{"client":"codex"}`)
 	if got := get(t, config); got != codexConfig {
 		t.Errorf("configuration afterwards:\n%s", got)
@@ -339,6 +331,88 @@ func TestEntriesFollowAPortThatMoves(t *testing.T) {
 		if left, err := filepath.Glob(name + ".*"); err != nil || len(left) > 0 {
 			t.Errorf("left beside it: %v, %v", left, err)
 		}
+	}
+}
+
+// TestTheSettingOfThePortMovesItWithItsClients: setting the port is the same act as client refresh --port.
+func TestTheSettingOfThePortMovesItWithItsClients(t *testing.T) {
+	r, home := newClientRig(t)
+	config := put(t, codexConfig, home, ".codex", "config.toml")
+	r.must("client_add", `{"client":"codex"}`)
+	own := fmt.Sprint(freePort(t))
+	set := func(value string) { t.Helper(); r.must("settings_set", `{"key":"mcp.port","value":%q}`, value) }
+	holds := func(port string) {
+		t.Helper()
+		if r.secret("mcp-port") != port || r.entryOf("codex") != "current" || !strings.Contains(get(t, config), ":"+port+"/mcp") {
+			t.Errorf("serves on %s, the entry is %s; want %s:\n%s", r.secret("mcp-port"), r.entryOf("codex"), port, get(t, config))
+		}
+		if discover(t, r.url(), r.secret("clients/codex.token")) != http.StatusOK {
+			t.Error("the client's token is not taken there")
+		}
+	}
+	set(own)
+	holds(own)
+	token := r.secret("clients/codex.token")
+	set(own)
+	set("0") // the one that it had last
+	holds(own)
+	refuse := func(code refusal.Code, value, reason string) {
+		t.Helper()
+		before := r.must("settings_get", `{"key":"mcp.port"}`)["setting"].(map[string]any)["value"]
+		if no := r.refused(code, "settings_set", `{"key":"mcp.port","value":%q}`, value); !strings.Contains(no.Reason, reason) {
+			t.Errorf("%s: %v", value, no)
+		}
+		if after := r.must("settings_get", `{"key":"mcp.port"}`)["setting"].(map[string]any)["value"]; after != before {
+			t.Errorf("%s is refused and set: %v, was %v", value, after, before)
+		}
+	}
+	thief, err := net.Listen("tcp4", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, taken, _ := net.SplitHostPort(thief.Addr().String())
+	refuse(refusal.Unavailable, taken, taken)
+	refuse(refusal.BadInput, "65536", "port")
+	written := get(t, config)
+	put(t, strings.Replace(written, "/mcp", "/mcp?mine", 1), config)
+	refuse(refusal.Conflict, fmt.Sprint(freePort(t)), "codex")
+	put(t, written, config)
+	if r.secret("clients/codex.token") != token {
+		t.Error("a refused port ended tokens")
+	}
+	holds(own)
+
+	// Off, nothing is bound, and an address that the entries name is one that can be.
+	r.must("settings_set", `{"key":"mcp.enabled","value":"false"}`)
+	refuse(refusal.Unavailable, taken, taken)
+	if err := thief.Close(); err != nil {
+		t.Fatal(err)
+	}
+	set(taken)
+	if !strings.Contains(get(t, config), ":"+taken+"/mcp") || r.secret("mcp-port") != "" {
+		t.Errorf("the entry, while the endpoint is off:\n%s", get(t, config))
+	}
+	r.must("settings_set", `{"key":"mcp.enabled","value":"true"}`)
+	holds(taken)
+}
+
+// TestAnEndpointWithoutItsPortMovesToAnother: nothing serves, since another program has the port; the setting gets out of that.
+func TestAnEndpointWithoutItsPortMovesToAnother(t *testing.T) {
+	r, home := newClientRig(t)
+	config := put(t, codexConfig, home, ".codex", "config.toml")
+	r.must("client_add", `{"client":"codex"}`)
+	lost := r.secret("mcp-port")
+	r.must("settings_set", `{"key":"mcp.enabled","value":"false"}`)
+	thief, err := net.Listen("tcp4", "127.0.0.1:"+lost)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer thief.Close()
+	r.refused(refusal.Unavailable, "settings_set", `{"key":"mcp.enabled","value":"true"}`)
+	port := fmt.Sprint(freePort(t))
+	r.must("settings_set", `{"key":"mcp.port","value":%q}`, port)
+	if r.secret("mcp-port") != port || !strings.Contains(get(t, config), ":"+port+"/mcp") || strings.Contains(get(t, config), lost) {
+		t.Errorf("serves on %q:\n%s", r.secret("mcp-port"), get(t, config))
 	}
 }
 

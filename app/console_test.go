@@ -14,10 +14,30 @@ import (
 
 // callOver makes one tool call over MCP with a token, and returns the refusal's code, or nothing when it was done.
 func callOver(url, token, verb, arguments string) (refusal.Code, error) {
+	text, err := toldOver(url, token, verb, arguments)
+	if err != nil {
+		return "", err
+	}
+	var out struct {
+		Meta struct {
+			Refusal *refusal.Refusal `json:"termic/refusal"`
+		} `json:"_meta"`
+	}
+	if err := json.Unmarshal(text, &out); err != nil {
+		return "", fmt.Errorf("%w: %s", err, text)
+	}
+	if no := out.Meta.Refusal; no != nil {
+		return no.Code, nil
+	}
+	return "", nil
+}
+
+// toldOver calls a verb over the endpoint and returns the whole result.
+func toldOver(url, token, verb, arguments string) (json.RawMessage, error) {
 	body := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":%q,"arguments":%s,"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{},"io.modelcontextprotocol/clientInfo":{"name":"tester","version":"7"}}}}`, verb, arguments)
 	request, err := http.NewRequest(http.MethodPost, url, strings.NewReader(body))
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	for name, value := range map[string]string{
 		"Authorization": "Bearer " + token, "Content-Type": "application/json", "Accept": "application/json, text/event-stream",
@@ -27,27 +47,20 @@ func callOver(url, token, verb, arguments string) (refusal.Code, error) {
 	}
 	answer, err := http.DefaultClient.Do(request)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	defer answer.Body.Close()
 	text, err := io.ReadAll(answer.Body)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	var out struct {
-		Result *struct {
-			Meta struct {
-				Refusal *refusal.Refusal `json:"termic/refusal"`
-			} `json:"_meta"`
-		} `json:"result"`
+		Result json.RawMessage `json:"result"`
 	}
 	if err := json.Unmarshal(text, &out); err != nil || out.Result == nil {
-		return "", fmt.Errorf("status %d: %s", answer.StatusCode, text)
+		return nil, fmt.Errorf("status %d: %s", answer.StatusCode, text)
 	}
-	if no := out.Result.Meta.Refusal; no != nil {
-		return no.Code, nil
-	}
-	return "", nil
+	return out.Result, nil
 }
 
 // terminal is the two ends of a person's terminal in memory.

@@ -95,7 +95,7 @@ func (e *endpoint) Apply(ctx context.Context) error {
 	}
 	if address, serving := e.server.Address(); serving {
 		if port == 0 || int(address.Port()) == port {
-			e.server.Server.ToolsChanged() // a setting may be what it depends on
+			e.toolsChanged() // a setting may be what it depends on
 			return nil
 		}
 		e.stop("")
@@ -104,9 +104,12 @@ func (e *endpoint) Apply(ctx context.Context) error {
 }
 
 // port is the one to bind: the person's choice, else the last one, else (0) any.
-func (e *endpoint) port() (int, error) {
-	if port := e.settings.Int(settings.MCPPort); port != 0 {
-		return port, nil
+func (e *endpoint) port() (int, error) { return e.portFor(e.settings.Int(settings.MCPPort)) }
+
+// portFor is port where the person's choice is choice.
+func (e *endpoint) portFor(choice int) (int, error) {
+	if choice != 0 {
+		return choice, nil
 	}
 	port, err := lastPort.Load(e.store)
 	if err != nil {
@@ -115,14 +118,34 @@ func (e *endpoint) port() (int, error) {
 	return port, nil
 }
 
+// Free implements handlers.Endpoint. It binds the port for a moment, which tells what no look-up could.
+func (e *endpoint) Free(ctx context.Context, choice int) error {
+	e.switching.Lock()
+	defer e.switching.Unlock()
+	port, err := e.portFor(choice)
+	if address, serving := e.server.Address(); err != nil || serving && (port == 0 || int(address.Port()) == port) {
+		return err
+	}
+	probe := mcpserver.Endpoint{Server: &mcpserver.Server{}} // which serves nobody
+	if _, err := probe.Start(ctx, port); err != nil {
+		return refusal.New(refusal.Unavailable, whyNot(port, err)+", so nothing is changed", "free that port, or choose another").Because(err)
+	}
+	return probe.Stop(ctx)
+}
+
+// whyNot says why a port could not be bound.
+func whyNot(port int, err error) string {
+	if errors.Is(err, mcpserver.ErrPortTaken) {
+		return fmt.Sprintf("port %d is taken by another program", port)
+	}
+	return fmt.Sprintf("port %d could not be bound", port)
+}
+
 func (e *endpoint) start(ctx context.Context, port int) error {
 	e.stopWaiting()
 	address, err := e.server.Start(ctx, port)
 	if err != nil {
-		why := "the port could not be bound"
-		if errors.Is(err, mcpserver.ErrPortTaken) {
-			why = fmt.Sprintf("port %d is taken by another program", port)
-		}
+		why := whyNot(port, err)
 		e.stop(why)
 		e.waitForPort(port)
 		return refusal.New(refusal.Unavailable, why+", so the endpoint does not serve",

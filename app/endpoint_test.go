@@ -82,7 +82,13 @@ func TestAPortThatIsFreeAgainIsLeftAloneOnceAnotherIsChosen(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, taken, _ := net.SplitHostPort(thief.Addr().String())
+	if err := thief.Close(); err != nil {
+		t.Fatal(err)
+	}
 	r.must("settings_set", `{"key":"mcp.port","value":%q}`, taken)
+	if thief, err = net.Listen("tcp", "127.0.0.1:"+taken); err != nil {
+		t.Fatal(err)
+	}
 	r.refused(refusal.Unavailable, "settings_set", `{"key":"mcp.enabled","value":"true"}`)
 	other, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

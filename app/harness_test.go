@@ -14,9 +14,11 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/fstest"
 	"time"
 
 	"termic/app/ctl"
+	"termic/app/gui"
 	"termic/registry/refusal"
 )
 
@@ -62,8 +64,10 @@ type rig struct {
 	stop    func() error
 	// terminal is given to the app at its next start; nil: it has none.
 	terminal io.ReadWriter
-	cli      string // the termic program, where a test needs it
-	lines    int    // that were run in shells of cages
+	// window is given the page's server at the app's next start; nil: the app has no window.
+	window func(*gui.Server)
+	cli    string // the termic program, where a test needs it
+	lines  int    // that were run in shells of cages
 }
 
 // newRig starts an app on a fresh data directory, with a repository as project "demo" and the scripted agent
@@ -134,6 +138,7 @@ func (r *rig) start() {
 	go func() {
 		ended <- Run(ctx, Options{
 			DataDir: r.dir, Environ: r.environ, CLI: cmp.Or(r.cli, "/nonexistent/termic"), Stage: testStage, Version: "test", Terminal: r.terminal,
+			Window: r.window, Host: headless{}, Assets: theAssets,
 			Log:   slog.New(slog.NewTextHandler(&lockedWriter{w: r.log}, nil)),
 			Ready: func(string, string) { close(ready) },
 		})
@@ -229,3 +234,15 @@ func (l *lockedWriter) Write(p []byte) (int, error) {
 
 // discardLog is a logger for apps whose log no test reads.
 func discardLog() *slog.Logger { return slog.New(slog.DiscardHandler) }
+
+// headless is a window that nobody looks at.
+type headless struct{}
+
+func (headless) PickDirectory(string) (string, error) { return "", nil }
+func (headless) OpenURL(string) error                 { return nil }
+func (headless) Renderer() string                     { return "dom" }
+func (headless) Front()                               {}
+func (headless) Quit()                                {}
+
+// theAssets stand for the page, which no test here looks at.
+var theAssets = fstest.MapFS{"index.html": {Data: []byte("<!doctype html>")}}

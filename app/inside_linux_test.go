@@ -6,12 +6,11 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"termic/registry/refusal"
 )
@@ -64,6 +63,31 @@ func TestADenialIsShownWithTheOneRuleThatAllowsIt(t *testing.T) {
 	}
 	if got := denials(); len(got) != 2 {
 		t.Errorf("the others are gone too: %v", got)
+	}
+}
+
+// TestACageWithoutAHostSaysWhatItWasRefused: that it reaches nothing does not keep the person from seeing what it wanted.
+func TestACageWithoutAHostSaysWhatItWasRefused(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.cagedShell("fix", "")
+	asked := func() int {
+		n := 0
+		for _, d := range r.must("cage_denials", `{"task":"fix"}`)["denials"].([]any) {
+			if d := d.(map[string]any); d["target"] == "other.invalid:443" && d["allow"] == "other.invalid" {
+				n++
+			}
+		}
+		return n
+	}
+	shown(t, r.inside("fix", connect("other.invalid:443")), "403")
+	if asked() != 1 {
+		t.Errorf("%v", r.must("cage_denials", `{"task":"fix"}`))
+	}
+	r.must("cage_edit", `{"task":"fix","hosts":["other.invalid"],"confirm":true}`)
+	shown(t, r.inside("fix", connect("other.invalid:443")), "HTTP/1.1 5") // it passes the rule, and no such name is found
+	if asked() != 0 {
+		t.Errorf("what is allowed is still listed: %v", r.must("cage_denials", `{"task":"fix"}`))
 	}
 }
 
@@ -158,68 +182,104 @@ func TestTheDiskOfATask(t *testing.T) {
 	}
 }
 
-// TestFromWatchingToACage: a task is watched, a cage is drafted from what was seen, edited and applied; then one denial is
-// allowed, and a server of it opened.
+// insideTab is inside, in a tab by its name.
+func (r *rig) insideTab(name, tab, line string) string {
+	r.t.Helper()
+	r.lines++
+	mark := fmt.Sprintf("ran-%d", r.lines)
+	r.must("task_send", `{"task":%q,"tab":%q,"text":%q}`, name, tab, line+"; echo "+mark+"-end")
+	for deadline := time.Now().Add(time.Minute); ; {
+		r.must("task_wait", `{"task":%q,"tab":%q,"timeoutMs":20000}`, name, tab)
+		text, _ := r.must("task_log", `{"task":%q,"tab":%q}`, name, tab)["text"].(string)
+		if strings.Contains(text, "\n"+mark+"-end") {
+			return text
+		}
+		if time.Now().After(deadline) {
+			r.t.Fatalf("%s did not end:\n%s", line, text)
+		}
+	}
+}
+
+// TestFromWatchingToACage, on the built program: an agent is watched, a cage is drafted from what was seen, edited and applied;
+// then one denial is allowed, and a server of it opened. Each step does beside it what it does not let through.
 func TestFromWatchingToACage(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
-	r.cli = testTermic
-	r.restart()
+	r := newBuilt(t).rig
 	needed, other := t.TempDir(), t.TempDir()
 	for _, dir := range []string{needed, other} {
-		if err := os.WriteFile(filepath.Join(dir, "file"), []byte("from "+dir+"\n"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		put(t, "from "+dir+"\n", dir, "file")
 	}
 	host, err := net.Listen("tcp4", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer host.Close()
-	r.refused(refusal.BadInput, "task_new", `{"name":"fix","project":"demo","agent":"shell","cage":"monitor","hosts":["example.org"]}`) // it has no limits
-	made := r.must("task_new", `{"name":"fix","project":"demo","agent":"shell","cage":"monitor"}`)["task"].(map[string]any)
+	r.refused(refusal.BadInput, "task_new", `{"name":"fix","project":"demo","agent":"test","cage":"monitor","hosts":["example.org"]}`) // it has no limits
+	made := r.must("task_new", `{"name":"fix","project":"demo","agent":"test","cage":"monitor"}`)["task"].(map[string]any)
 	r.wait("fix")
-	r.refused(refusal.Conflict, "server_open", `{"task":"fix","port":18080}`)
-	shown(t, r.inside("fix", fmt.Sprintf(`cat %s/file; echo y > made; exec 3<>/dev/tcp/%s; exec 3>&-; env | grep -c TERMIC_MCP_TOKEN; grep NoNewPrivs /proc/self/status`,
+	r.must("task_tab", `{"task":"fix","agent":"shell","name":"side"}`)
+	r.refused(refusal.Conflict, "cage_draft", `{"task":%q}`, r.must("task_new", `{"name":"plain","project":"demo","agent":"shell"}`)["task"].(map[string]any)["id"]) // nothing was seen of that one
+
+	// Watched: everything is let through, and seen, and nothing else is.
+	r.ask("fix", "write by-the-agent.txt made while watched\nsay written")
+	shown(t, r.insideTab("fix", "side", fmt.Sprintf(`cat %s/file; exec 3<>/dev/tcp/%s; exec 3>&-; env | grep -c TERMIC_MCP_TOKEN; grep NoNewPrivs /proc/self/status`,
 		needed, strings.Replace(host.Addr().String(), ":", "/", 1))), "from "+needed, "\n0\n")
 	seen := map[string]string{}
 	for _, thing := range r.must("task_watched", `{"task":"fix"}`)["things"].([]any) {
 		one := thing.(map[string]any)
 		seen[one["kind"].(string)+" "+one["what"].(string)] = one["tab"].(string)
 	}
-	for _, want := range []string{"read " + needed, "write " + made["path"].(string), "connect " + host.Addr().String()} {
-		if seen[want] != "shell" {
-			t.Errorf("%q was not seen in the tab shell: %v", want, seen)
+	for want, tab := range map[string]string{"write " + made["path"].(string): "test", "read " + needed: "side", "connect " + host.Addr().String(): "side"} {
+		if seen[want] != tab {
+			t.Errorf("%q was not seen in the tab %s: %v", want, tab, seen)
 		}
 	}
 	if seen["read "+other] != "" {
 		t.Errorf("what nobody read was seen: %v", seen)
 	}
+
+	// Drafted: what was used, and not what was not; nothing has changed yet.
 	draft := r.must("cage_draft", `{"task":"fix"}`)
 	if read := texts(draft["read"]); !slices.Contains(read, needed) || slices.Contains(read, other) || len(texts(draft["addresses"])) != 0 {
 		t.Errorf("draft: %v", draft)
 	}
+	if mode := r.status("fix")["cage"]; mode != "monitor" {
+		t.Errorf("a draft has made it %v", mode)
+	}
+
+	// Enforced: what was drafted is there, and nothing else; the agent works on.
+	r.refused(refusal.Conflict, "cage_edit", `{"task":"fix","cage":"enforce","read":[%q],"hosts":["packages.example.org"]}`, needed)
 	r.must("cage_edit", `{"task":"fix","cage":"enforce","read":[%q],"hosts":["packages.example.org"],"confirm":true}`, needed)
 	r.wait("fix")
-	shown(t, r.inside("fix", fmt.Sprintf(`cat %s/file; cat %s/file; true`, needed, other)), "from "+needed, other+"/file: No such file")
-	shown(t, r.inside("fix", connect("api.example.net:443")), "403")
+	shown(t, r.ask("fix", "write caged.txt made in the cage\nsay caged"), "caged")
+	shown(t, r.insideTab("fix", "side", fmt.Sprintf(`cat %s/file; cat %s/file`, needed, other)), "from "+needed, other+"/file: No such file")
+
+	// Denied once, and listed with the one rule; allowed, it passes the rule (and no such name is found), and is no more in the list.
+	shown(t, r.insideTab("fix", "side", connect("api.invalid:443")), "403")
 	denials := r.must("cage_denials", `{"task":"fix"}`)["denials"].([]any)
-	if len(denials) != 1 || denials[0].(map[string]any)["allow"] != "api.example.net" {
+	if len(denials) != 1 || denials[0].(map[string]any)["allow"] != "api.invalid" {
 		t.Fatalf("denials: %v", denials)
 	}
-	r.must("cage_edit", `{"task":"fix","hosts":["api.example.net"],"confirm":true}`)
+	r.must("cage_edit", `{"task":"fix","hosts":["api.invalid"],"confirm":true}`)
 	r.wait("fix")
-	if left := r.must("cage_denials", `{"task":"fix"}`)["denials"].([]any); len(left) != 0 {
-		t.Errorf("it is allowed, and still listed: %v", left)
+	shown(t, r.insideTab("fix", "side", connect("api.invalid:443")), "HTTP/1.1 5")
+	for _, d := range r.must("cage_denials", `{"task":"fix"}`)["denials"].([]any) {
+		if d := d.(map[string]any); d["allow"] != nil || d["reason"] == denials[0].(map[string]any)["reason"] {
+			t.Errorf("it is allowed, and still listed: %v", d)
+		}
 	}
-	r.inside("fix", `(python3 -m http.server --bind 127.0.0.1 18081 >/dev/null 2>&1 &) ; until (exec 3<>/dev/tcp/127.0.0.1/18081) 2>/dev/null; do :; done`)
+
+	// Its server: refused, opened, closed.
+	r.insideTab("fix", "side", `(python3 -m http.server --bind 127.0.0.1 18081 >/dev/null 2>&1 &) ; until (exec 3<>/dev/tcp/127.0.0.1/18081) 2>/dev/null; do :; done`)
+	if _, err := getPage("http://127.0.0.1:18081/caged.txt"); !errors.Is(err, syscall.ECONNREFUSED) {
+		t.Errorf("it is reached without having been opened: %v", err)
+	}
 	url := r.must("server_open", `{"task":"fix","port":18081}`)["server"].(map[string]any)["url"].(string)
-	response, err := http.Get(url + "/made")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer response.Body.Close()
-	if body, err := io.ReadAll(response.Body); err != nil || string(body) != "y\n" {
+	if body, err := getPage(url + "/caged.txt"); err != nil || !strings.HasPrefix(body, "made in the cage") {
 		t.Errorf("%q, %v", body, err)
+	}
+	r.must("server_close", `{"task":"fix","port":18081}`)
+	if _, err := getPage(url + "/caged.txt"); !errors.Is(err, syscall.ECONNREFUSED) {
+		t.Errorf("it was closed and answers: %v", err)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"net/netip"
 
 	"termic/app/registration"
+	"termic/app/settings"
 	"termic/mcpserver"
 	"termic/registry"
 	"termic/registry/grant"
@@ -58,14 +59,25 @@ func isClient(name string) func(grant.Grant) bool {
 	return func(g grant.Grant) bool { return g.Task == "" && g.Channel == grant.HostPort && g.Name == name }
 }
 
-// Admit implements registration.Tokens. A switch of the endpoint waits meanwhile, so that no token outlives it.
+// Admit implements registration.Tokens. A switch of the endpoint waits meanwhile, so that no token outlives it. A client that
+// has a token keeps it: what it may call is looked up at each call, and its subscriptions hear of the change.
 func (e *endpoint) Admit(name string, ceiling registry.Class) error {
 	e.switching.Lock()
 	defer e.switching.Unlock()
 	if url, _ := e.State(); url == "" {
 		return nil
 	}
+	if e.book.Cap(isClient(name), ceiling) > 0 {
+		e.toolsChanged()
+		return nil
+	}
 	return e.mint(name, ceiling)
+}
+
+// toolsChanged makes the subscriptions of outside clients look what they are offered; e.switching is held.
+func (e *endpoint) toolsChanged() {
+	e.server.Server.ToolsChanged()
+	e.socket.toolsChanged()
 }
 
 // Expel implements registration.Tokens. It waits for nothing.
@@ -84,15 +96,14 @@ func (e *endpoint) URL() string {
 	if url, _ := e.State(); url != "" {
 		return url
 	}
-	port, err := e.port()
-	if err != nil || port == 0 {
-		return ""
-	}
-	return e.URLAt(port)
+	return e.URLAt(e.settings.Int(settings.MCPPort))
 }
 
-// URLAt returns the address that the endpoint has on a port.
+// URLAt implements handlers.Endpoint.
 func (e *endpoint) URLAt(port int) string {
+	if port, _ = e.portFor(port); port == 0 {
+		return ""
+	}
 	return mcpserver.URL(netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), uint16(port)))
 }
 

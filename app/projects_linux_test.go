@@ -1,8 +1,11 @@
 package app
 
 import (
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"termic/registry/refusal"
@@ -77,4 +80,39 @@ func TestARightEndsWithTheProject(t *testing.T) {
 	if made := r.must("task_status", `{"task":"after"}`)["task"].(map[string]any); made["project_name"] != "gamma" {
 		t.Errorf("twin: named again: %v", made)
 	}
+}
+
+// TestAProjectIsNothingThatATaskWrote: a repository that a caged agent made has the hooks and the configuration that it gave
+// it, and so has one whose git directory lies there, wherever its top is. A clone of it elsewhere has not.
+func TestAProjectIsNothingThatATaskWrote(t *testing.T) {
+	r := newRig(t)
+	shared := sharedDir(t)
+	made := r.cagedShell("maker", fmt.Sprintf(`,"write":[%q]`, shared))
+	checkout := made["path"].(string)
+	r.inside("maker", fmt.Sprintf(`for d in nested %s/planted; do git init -q $d && git -C $d -c user.name=a -c user.email=a@example.org commit -q --allow-empty -m planted; done`, shared))
+	elsewhere, link, pointing := t.TempDir(), filepath.Join(t.TempDir(), "link"), filepath.Join(t.TempDir(), "pointing")
+	if err := errors.Join(os.Symlink(filepath.Join(checkout, "nested"), link), os.Mkdir(pointing, 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	put(t, "gitdir: "+filepath.Join(checkout, "nested", ".git")+"\n", pointing, ".git")
+	newRepository(t, filepath.Join(r.dir, "inside"))
+	newRepository(t, filepath.Join(filepath.Dir(checkout), "beside"))
+	for name, c := range map[string]struct{ path, where string }{
+		"in a checkout":                           {filepath.Join(checkout, "nested"), "the checkout of task maker"},
+		"through a link":                          {link, "the checkout of task maker"},
+		"with its git directory there":            {pointing, "the checkout of task maker"},
+		"where a cage may write":                  {filepath.Join(shared, "planted"), "that task maker may write"},
+		"in the data directory":                   {filepath.Join(r.dir, "inside"), "data directory"},
+		"among the checkouts, but of no task now": {filepath.Join(filepath.Dir(checkout), "beside"), "checkouts of tasks"},
+	} {
+		no := r.refused(refusal.Conflict, "project_add", `{"path":%q,"name":"planted"}`, c.path)
+		if !strings.Contains(no.Reason, c.where) || !strings.Contains(no.Remedy, "clone") {
+			t.Errorf("%s: %+v", name, no)
+		}
+	}
+	if demo := r.added(checkout)["name"]; demo != "demo" {
+		t.Errorf("twin: the checkout itself is of the project that there is: %v", demo)
+	}
+	runGit(t, "clone", "-q", filepath.Join(shared, "planted"), filepath.Join(elsewhere, "clone"))
+	r.added(filepath.Join(elsewhere, "clone")) // the twin
 }

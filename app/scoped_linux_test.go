@@ -108,6 +108,7 @@ func TestTheOrchestratorIsRefusedOnEachAxis(t *testing.T) {
 		`task_new {"name":"x7","projects":["other"]}`:                       "not_found",
 		`task_new {"name":"x8","project":"other"}`:                          "not_found",
 		`task_new {"name":"x9","live":true}`:                                "not_permitted",
+		`task_new {"agent":"test","name":"xf","fetch":true}`:                "not_permitted",
 		`task_new {"agent":"test","name":"x10","base":"refs/heads/secret"}`: "not_found",
 		`task_new {"agent":"test","name":"X11"}`:                            "bad_input",
 		`task_send {"task":"outsider","text":"touch owned"}`:                "not_found",

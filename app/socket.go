@@ -64,6 +64,13 @@ func (d *socketDoor) shut() {
 	d.serving = nil
 }
 
+// toolsChanged makes the subscriptions on the socket look what they are offered.
+func (d *socketDoor) toolsChanged() {
+	if d.serving != nil {
+		d.serving.Server.ToolsChanged()
+	}
+}
+
 // refusalsEvery is how often refused connections are recorded at most: another user may not fill our log.
 const refusalsEvery = 10 * time.Second
 
@@ -97,7 +104,7 @@ func (a socketAuth) Caller(token string) (registry.Caller, bool) {
 	return caller, ok && caller.Scope == registry.Full
 }
 
-// endedGrant tells a subscription when its caller's grant ends.
+// endedGrant tells a subscription when its caller's grant ends, or its ceiling is lowered.
 func endedGrant(book *grant.Book) func(registry.Caller) <-chan struct{} {
 	over := make(chan struct{})
 	close(over)

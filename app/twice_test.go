@@ -38,7 +38,7 @@ func TestWhatIsCalledIdempotentIs(t *testing.T) {
 		"doctor": `{}`, "grant_list": `{}`, "hold_list": `{}`, "hold_policy": `{}`,
 		"project_add": fmt.Sprintf(`{"path":%q}`, other), "project_list": `{}`,
 		"settings_get": `{"key":"mcp.port"}`, "settings_set": `{"key":"terminal.scrollback","value":"500"}`, "settings_list": `{}`,
-		"prompts": `{}`, "queue_list": `{"task":"lead"}`, "task_agents": `{}`, "task_budget": `{"task":"lead"}`, "task_diff": `{"task":"lead"}`, "task_commits": `{"task":"lead"}`, "task_preview": `{"name":"next","agent":"shell"}`, "task_list": `{}`, "task_log": `{"task":"lead"}`,
+		"prompts": `{}`, "queue_list": `{"task":"lead"}`, "task_agents": `{}`, "task_budget": `{"task":"lead"}`, "task_diff": `{"task":"lead"}`, "task_commits": `{"task":"lead"}`, "task_preview": `{"name":"next","agent":"shell"}`, "window_calls": `{"task":"lead"}`, "task_list": `{}`, "task_log": `{"task":"lead"}`,
 		"task_preflight": `{"task":"lead"}`, "task_open": `{"task":"lead"}`, "task_rename": `{"task":"lead","name":"lead"}`, "task_result": `{"task":"lead"}`, "task_status": `{"task":"lead"}`, "task_wait": `{"task":"lead"}`,
 		"cage_denials": `{"task":"lead"}`, "server_list": `{"task":"lead"}`, "server_open": `{"task":"lead","port":8080}`, "task_disk": `{"task":"lead"}`, "task_watched": `{"task":"lead"}`, "cage_draft": `{"task":"lead"}`,
 		"task_stage": `{"task":"lead","all":true}`, "task_unstage": `{"task":"lead","all":true}`, "task_discards": `{"task":"lead"}`,

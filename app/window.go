@@ -30,12 +30,14 @@ func (w *window) Record(ctx context.Context, event registry.Event) error {
 	return nil
 }
 
-// shownCalls is how many of the newest calls a page begins with: more than a person scrolls through.
+// shownCalls is how many of the newest calls are told at once: more than a person scrolls through.
 const shownCalls = 300
 
 // Calls implements handlers.Window.
-func (w *window) Calls() ([]verbs.Called, error) {
-	entries, err := w.log.Tail(shownCalls, func(e audit.Entry) bool { return e.Event != nil && !gui.Noise(*e.Event) })
+func (w *window) Calls(of ident.Task) ([]verbs.Called, error) {
+	entries, err := w.log.Tail(shownCalls, func(e audit.Entry) bool {
+		return e.Event != nil && !gui.Noise(*e.Event) && (of == "" || e.Event.Task == of || e.Event.Subject.Task == of)
+	})
 	if err != nil {
 		return nil, err
 	}

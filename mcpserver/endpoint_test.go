@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -289,6 +290,43 @@ func TestPipelinedRequestsAreAnsweredInOrder(t *testing.T) {
 		if response, body := f.answer(reader); response.StatusCode != http.StatusOK || !strings.Contains(body, want) {
 			t.Errorf("got %d %s, want %s", response.StatusCode, body, want)
 		}
+	}
+}
+
+// What comes after a request whose end could be seen elsewhere is not read as another one: that is how requests are smuggled
+// past somebody in between.
+func TestNothingIsServedAfterARequestWithoutAClearEnd(t *testing.T) {
+	f := newFixture(t, Limits{})
+	second := f.call(fullToken, "thing_echo", `{"text":"second"}`).with("Connection: close") // whose answer ends it too
+	whole := f.echo(fullToken).String()
+	head, body, _ := strings.Cut(whole, "\r\n\r\n")
+	framed := strings.Split(head, "Content-Length")[0] + "Transfer-Encoding: chunked\r\n"
+	chunks := fmt.Sprintf("\r\n%x\r\n%s\r\n0\r\n\r\n", len(body), body)
+	old := strings.Replace(whole, "HTTP/1.1\r\n", "HTTP/1.0\r\nConnection: keep-alive\r\n", 1)
+	for name, row := range map[string]struct {
+		first   string
+		answers int
+	}{
+		"a length":                 {whole, 2},
+		"chunks":                   {framed + chunks, 1},
+		"chunks beside a length":   {framed + "Content-Length: 4\r\n" + chunks, 1},
+		"HTTP/1.0 that is kept":    {old, 1},
+		"HTTP/1.0 without framing": {strings.Replace(old, "Content-Length", "X-Length", 1), 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f.t = t
+			conn := f.dial()
+			if _, err := io.WriteString(conn, row.first+second.String()); err != nil {
+				t.Fatal(err)
+			}
+			said, err := io.ReadAll(conn)
+			if isTimeout(err) {
+				t.Fatalf("the connection stays: %q", said)
+			}
+			if got := strings.Count(string(said), "HTTP/1."); got != row.answers || strings.Contains(string(said), "second") != (row.answers == 2) {
+				t.Errorf("got %d answers, want %d: %q", got, row.answers, said)
+			}
+		})
 	}
 }
 

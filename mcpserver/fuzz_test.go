@@ -46,10 +46,7 @@ func FuzzWire(f *testing.F) {
 	fix := newFixture(f, Limits{Rate: 1e9, Burst: 1e9, FailDelay: time.Nanosecond})
 	close(fix.proceed)
 	f.Fuzz(func(t *testing.T, written []byte) {
-		head, body, _ := strings.Cut(string(written), "\n\n")
-		body = fill(fix, body)
-		head = strings.ReplaceAll(fill(fix, head), "$LENGTH", fmt.Sprint(len(body)))
-		sent := strings.ReplaceAll(head, "\n", "\r\n") + "\r\n\r\n" + body
+		sent, _ := asSent(fix, string(written))
 		events := fix.audit.len()
 		said := exchangeBytes(t, fix.address.String(), sent)
 		drain(fix)

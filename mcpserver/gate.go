@@ -5,6 +5,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"net/url"
 	"strings"
 
 	"termic/registry"
@@ -13,6 +14,28 @@ import (
 // hasOrigin tells whether a browser may be behind the request. Agents and editors send no Origin; a page
 // cannot leave it out. Its value does not matter: no page is ever served.
 func hasOrigin(r *http.Request) bool { return len(r.Header.Values("Origin")) > 0 }
+
+// targetFault returns the status to refuse a request's target with, as far as that has a scheme; 0: nothing is wrong with it.
+// A target of another scheme was meant for another server, https for one whose end of the connection is proved (RFC 9110
+// section 7.4). One without a host, or with a user, is a mistake or a trick (sections 4.2.1 and 4.2.4).
+func targetFault(target *url.URL) int {
+	switch {
+	case target.Scheme == "":
+		return 0
+	case target.Scheme != "http":
+		return http.StatusMisdirectedRequest
+	case target.Host == "" || target.User != nil:
+		return http.StatusBadRequest
+	}
+	return 0
+}
+
+// endsConnection tells whether the connection has to end with the answer. It is used again only where its two ends cannot
+// disagree on where the request ended, HTTP/1.1 with Content-Length: net/http takes chunks that come with a length, and drops
+// that; then the connection must end (RFC 9112 section 6.1), and with no framing but a length in HTTP/1.0 too.
+func endsConnection(r *http.Request) bool {
+	return len(r.TransferEncoding) > 0 || !r.ProtoAtLeast(1, 1)
+}
 
 // isOwnAddress tells whether Host is exactly the address that the connection came to, which it is not when a
 // page had its own name resolved to 127.0.0.1 (DNS rebinding). A name is never our address, localhost

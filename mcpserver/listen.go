@@ -138,7 +138,7 @@ func filterOf(params jsonrpc.Members) (filter, *jsonrpc.Error) {
 	return filter{ToolsListChanged: string(wanted.Get("toolsListChanged")) == "true"}, nil
 }
 
-// offered returns the names of the tools that caller is offered.
+// offered returns the tools that caller is offered, as it sees them.
 func (s *Server) offered(caller registry.Caller) []toolFor {
 	var tools []toolFor
 	for _, verb := range s.Calls.Verbs(caller) {
@@ -160,10 +160,7 @@ type subscription struct {
 
 // run returns when the subscription is over.
 func (sub *subscription) run(gone <-chan struct{}, wake <-chan struct{}) {
-	var ended <-chan struct{}
-	if sub.server.Ended != nil {
-		ended = sub.server.Ended(sub.caller)
-	}
+	ended := sub.ended()
 	alive := time.NewTicker(keepAlive)
 	defer alive.Stop()
 	for {
@@ -171,7 +168,7 @@ func (sub *subscription) run(gone <-chan struct{}, wake <-chan struct{}) {
 		case <-gone:
 			return
 		case <-ended:
-			return
+			ended = sub.ended() // it may have shrunk only
 		case <-wake:
 		case <-alive.C:
 			sub.reply.comment()
@@ -180,6 +177,14 @@ func (sub *subscription) run(gone <-chan struct{}, wake <-chan struct{}) {
 			return
 		}
 	}
+}
+
+// ended returns what is closed when the token ends or shrinks.
+func (sub *subscription) ended() <-chan struct{} {
+	if sub.server.Ended == nil {
+		return nil
+	}
+	return sub.server.Ended(sub.caller)
 }
 
 // look tells the client when it is offered other tools than before, and returns whether its token still lives.

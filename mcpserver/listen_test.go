@@ -95,6 +95,9 @@ func TestASubscriptionEndsWithItsToken(t *testing.T) {
 	ends := make(chan struct{})
 	f.endpoint.Server.Ended = func(registry.Caller) <-chan struct{} { return ends }
 	lines := f.subscribe(f.dial(), f.listen(fullToken))
+	f.auth.mu.Lock()
+	delete(f.auth.live, fullToken)
+	f.auth.mu.Unlock()
 	close(ends)
 	f.next(lines, ended)
 
@@ -114,6 +117,31 @@ func TestASubscriptionEndsWithItsToken(t *testing.T) {
 		t.Log(says)
 		f.next(lines, ended)
 	}
+}
+
+func TestASubscriptionOutlivesANarrowingAndTellsOfIt(t *testing.T) {
+	f := newFixture(t, Limits{})
+	shrinks := make(chan (<-chan struct{}), 2)
+	first, second := make(chan struct{}), make(chan struct{})
+	shrinks <- first
+	shrinks <- second
+	f.endpoint.Server.Ended = func(registry.Caller) <-chan struct{} { return <-shrinks }
+	lines := f.subscribe(f.dial(), f.listen(fullToken))
+	caller := f.caller(fullToken)
+	caller.Ceiling = registry.Write
+	f.auth.set(fullToken, caller)
+	close(first)
+	f.next(lines, "notifications/tools/list_changed")
+	caller.Ceiling = registry.Destructive
+	f.auth.set(fullToken, caller)
+	f.endpoint.Server.ToolsChanged()
+	f.next(lines, "notifications/tools/list_changed")
+	f.auth.mu.Lock()
+	delete(f.auth.live, fullToken)
+	f.auth.mu.Unlock()
+	shrinks <- second // asked once more before it looks
+	close(second)
+	f.next(lines, ended)
 }
 
 func TestASilentSubscriptionIsKeptAliveAndLooksByItself(t *testing.T) {

@@ -20,9 +20,6 @@ import (
 // save a round trip a turn and lose nothing.
 const ttl = 5 * time.Minute
 
-// refusalKey is where a refusal stands in the _meta of a result, for programs.
-const refusalKey = "termic/refusal"
-
 // serverInfo tells who answers, for display.
 type serverInfo struct {
 	Name    string `json:"name"`
@@ -30,8 +27,9 @@ type serverInfo struct {
 }
 
 type resultMeta struct {
-	ServerInfo serverInfo       `json:"io.modelcontextprotocol/serverInfo,omitzero"`
-	Refusal    *refusal.Refusal `json:"termic/refusal,omitempty"`
+	ServerInfo serverInfo `json:"io.modelcontextprotocol/serverInfo,omitzero"`
+	// Refusal is what a tool's no is as data, for programs.
+	Refusal *refusal.Refusal `json:"termic/refusal,omitempty"`
 }
 
 // envelope is what every result has; in the older revisions nothing but a refusal.
@@ -56,11 +54,6 @@ type discoverResult struct {
 
 type capabilities struct {
 	Tools toolsCapability `json:"tools"`
-}
-
-// toolAs is how a caller sees a verb.
-func toolAs(verb *registry.Verb, caller registry.Caller) toolFor {
-	return toolFor{verb, verb.Class > caller.Ceiling}
 }
 
 // toolsCapability says that subscriptions/listen tells of changes to the list.
@@ -143,6 +136,11 @@ func (s *Server) list(caller registry.Caller, params jsonrpc.Members) ([]json.Ra
 type toolFor struct {
 	verb     *registry.Verb
 	disabled bool
+}
+
+// toolAs is how a caller sees a verb.
+func toolAs(verb *registry.Verb, caller registry.Caller) toolFor {
+	return toolFor{verb, verb.Class > caller.Ceiling}
 }
 
 // tool returns a verb as a tool. Verbs never change, so each is rendered once.
@@ -243,10 +241,15 @@ func (s *Server) appendEncoded(into []byte, result any) ([]byte, *jsonrpc.Error)
 }
 
 func (s *Server) encode(result any) ([]byte, *jsonrpc.Error) {
-	text, err := jsonv2.Marshal(result, jsontext.AllowInvalidUTF8(true), jsontext.PreserveRawStrings(true))
+	text, err := marshal(result)
 	if err != nil {
 		s.log().Error("encode a result", "cause", err)
 		return nil, jsonrpc.ErrInternal
 	}
 	return text, nil
+}
+
+// marshal writes a message of ours: text that is not UTF-8 is mended, and JSON that is part of it stays as it was written.
+func marshal(message any) ([]byte, error) {
+	return jsonv2.Marshal(message, jsontext.AllowInvalidUTF8(true), jsontext.PreserveRawStrings(true))
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"time"
 
-	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"termic/registry"
@@ -93,8 +92,8 @@ func (f *progressFeed) run(over <-chan struct{}) {
 func (f *progressFeed) send(text string) {
 	// Milliseconds are as fine as it gets, and each value must be greater than the one before.
 	f.sent = max(time.Since(f.began).Milliseconds(), f.sent+1)
-	message, err := jsonv2.Marshal(notification[progressParams]{"2.0", "notifications/progress",
-		progressParams{jsontext.Value(f.token), float64(f.sent) / 1000, text}}, jsontext.AllowInvalidUTF8(true), jsontext.PreserveRawStrings(true))
+	message, err := marshal(notification[progressParams]{"2.0", "notifications/progress",
+		progressParams{jsontext.Value(f.token), float64(f.sent) / 1000, text}})
 	if err != nil {
 		return // a token that does not encode was refused before
 	}

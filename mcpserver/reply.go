@@ -21,8 +21,8 @@ type reply struct {
 	release func()
 }
 
-// The values of headers that are on every answer; nobody changes them.
-var noStore, noSniff, jsonType = []string{"no-store"}, []string{"nosniff"}, []string{"application/json"}
+// Values of headers that are on many answers; nobody changes them.
+var noStore, noSniff, jsonType, closing = []string{"no-store"}, []string{"nosniff"}, []string{"application/json"}, []string{"close"}
 
 func newReply(w http.ResponseWriter) *reply {
 	w.Header()["Cache-Control"], w.Header()["X-Content-Type-Options"] = noStore, noSniff
@@ -34,7 +34,7 @@ func newReply(w http.ResponseWriter) *reply {
 func (p *reply) refuse(status int, text string) {
 	// Deadlines are best effort: a ResponseWriter that has none belongs to a test.
 	_ = p.control.SetReadDeadline(time.Now().Add(lingerTimeout))
-	p.w.Header().Set("Connection", "close")
+	p.w.Header()["Connection"] = closing
 	if text == "" {
 		p.send(status, "", nil)
 		return

@@ -88,7 +88,7 @@ func TestTheOfficialClientIsToldNoInWords(t *testing.T) {
 	if !result.IsError || !ok || !strings.Contains(text.Text, "bad_input") || result.StructuredContent != nil {
 		t.Errorf("a refusal arrived as %+v", result)
 	}
-	if refusal, ok := result.Meta[refusalKey].(map[string]any); !ok || refusal["code"] != "bad_input" || refusal["request"] == "" {
+	if refusal, ok := result.Meta["termic/refusal"].(map[string]any); !ok || refusal["code"] != "bad_input" || refusal["request"] == "" {
 		t.Errorf("a program finds no refusal: %+v", result.Meta)
 	}
 	if _, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: "thing_remove", Arguments: map[string]any{"task": "a"}}); err == nil || !strings.Contains(err.Error(), "unknown tool") {

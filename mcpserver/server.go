@@ -52,8 +52,8 @@ type Server struct {
 	// Version is what the server says of itself, for display.
 	Version string
 	Limits  Limits
-	// Ended returns a channel that is closed when what caller's token stands for ends; nil: no subscription ends
-	// before its next keep-alive.
+	// Ended returns a channel that is closed when what caller's token stands for ends or shrinks; nil: no subscription
+	// hears of that before its next keep-alive.
 	Ended func(caller registry.Caller) <-chan struct{}
 	// Log receives failed authentication and mistakes of ours; nil discards.
 	Log *slog.Logger
@@ -69,14 +69,20 @@ type Server struct {
 }
 
 // ServeHTTP answers one request. The order of the checks is part of the contract and each answer is final:
-// Origin, Host, path, credential, rate, method, Content-Type, size, JSON, notification, an older client's
+// Origin, target, Host, path, credential, rate, method, Content-Type, size, JSON, notification, an older client's
 // opening, headers, _meta, version, JSON-RPC method, tool.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	reply := newReply(w)
 	defer s.recover(reply)
+	if endsConnection(r) {
+		reply.w.Header()["Connection"] = closing
+	}
+	fault := targetFault(r.URL)
 	switch {
 	case hasOrigin(r):
 		reply.refuse(http.StatusForbidden, "")
+	case fault != 0:
+		reply.refuse(fault, "ask for "+Path+", or for http:// with the address and nothing else before it")
 	case !s.isOwnAddress(r):
 		reply.refuse(http.StatusMisdirectedRequest, "ask for the address itself: a name such as localhost may lead elsewhere")
 	case r.URL.EscapedPath() != Path:

@@ -32,7 +32,7 @@ var update = flag.Bool("update", false, "write the answers of testdata/wire/*.tx
 // Requests are raw HTTP, with these stand-ins: $ADDR the endpoint's address, $PORT its port, $FULL and
 // $SCOPED two live tokens, $ELICIT, $OTHER, $HELD and $IN_TASK those whose holders are asked about destructive calls,
 // $STATE the requestState that was given out last, $LENGTH the length of the body, $META a _meta that is right, $FF a byte that is not
-// UTF-8, $CR a carriage return in a body. In answers $REQUEST stands for the id of the call.
+// UTF-8, $CR a carriage return, $LF at the end of a line of the head that it ends without one. In answers $REQUEST stands for the id of the call.
 //
 // Every answer, and every request that succeeds, is held against the published schema too.
 func TestWire(t *testing.T) {
@@ -91,11 +91,7 @@ func playArchive(t *testing.T, f *fixture, archive *txtar.Archive) {
 
 // playExchange sends a request and returns the answer in its written form.
 func playExchange(t *testing.T, f *fixture, written string) (string, int) {
-	head, body, _ := strings.Cut(written, "\n\n")
-	head, body = fill(f, head), fill(f, strings.TrimSuffix(body, "\n"))
-	head = strings.ReplaceAll(head, "$LENGTH", fmt.Sprint(len(body)))
-	wire := strings.ReplaceAll(head, "\n", "\r\n") + "\r\n\r\n" + body
-
+	wire, body := asSent(f, strings.TrimSuffix(written, "\n"))
 	f.t = t
 	f.told = func() {}
 	seen := make(chan struct{})
@@ -125,12 +121,21 @@ func playExchange(t *testing.T, f *fixture, written string) (string, int) {
 	if response.Header.Get("Content-Type") == "text/event-stream" {
 		checkStream(t, body, text)
 	}
-	if f.endpoint.Server.servesOlder() && !strings.Contains(head, methodHeader) {
+	if f.endpoint.Server.servesOlder() && !strings.Contains(written, methodHeader) {
 		checkOlder(t, body, response, text)
 	} else {
 		checkSchema(t, body, response, text)
 	}
 	return before + format(response, text), response.StatusCode
+}
+
+// asSent returns a written request as it goes over the connection, and its body.
+func asSent(f *fixture, written string) (sent, body string) {
+	head, body, _ := strings.Cut(written, "\n\n")
+	head, body = fill(f, head), fill(f, body)
+	head = strings.ReplaceAll(head, "$LENGTH", fmt.Sprint(len(body)))
+	head = strings.ReplaceAll(head+"\n\n", "\n", "\r\n")
+	return strings.ReplaceAll(head, "$LF\r\n", "\n") + body, body
 }
 
 func fill(f *fixture, text string) string {

@@ -23,6 +23,8 @@ type Target struct {
 	Live bool
 	// Bypass asks that an agent without a cage acts without asking, which only the person may do.
 	Bypass bool
+	// Fetch asks that a remote is asked first, with the person's credentials: never for a scoped caller.
+	Fetch bool
 	// Child is the cage that a new task asks for; nil where none is made.
 	Child *Wish
 	// Projects are the projects that a new task's token may act on, besides its own.
@@ -80,7 +82,7 @@ type Call struct {
 	Caller  Caller
 	Subject Subject
 	Request ident.Request
-	// Ended is closed when the caller's grant ends; nil when it cannot. What is left for later (a queued
+	// Ended is closed when the caller's grant ends or is narrowed; nil when it cannot. What is left for later (a queued
 	// text) is dropped by then.
 	Ended <-chan struct{}
 	// Still decides again, as things are now: nil, or why the call may not have its effect any more. What
@@ -112,7 +114,7 @@ type Decision struct {
 	// Why is the true reason, for the audit log only.
 	Why     string
 	Subject Subject
-	// Ended is closed when the caller's grant ends; nil when it cannot (the person).
+	// Ended is closed when the caller's grant ends or is narrowed; nil when it cannot (the person).
 	Ended <-chan struct{}
 	// Again decides about the same subject as things are now; nil when nothing can change (the person).
 	Again func() Decision

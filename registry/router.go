@@ -260,7 +260,7 @@ func (r *Router) explain(ctx context.Context, err error) *refusal.Refusal {
 		return refusal.Of(err)
 	}
 	if errors.Is(context.Cause(ctx), errGrantEnded) {
-		return refusal.New(refusal.Revoked, "the grant ended while the call ran", "").Because(err)
+		return refusal.New(refusal.Revoked, "the grant ended, or was narrowed, while the call ran", "").Because(err)
 	}
 	return refusal.New(refusal.Cancelled, "the call was given up", "").Because(err)
 }

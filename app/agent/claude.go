@@ -13,16 +13,14 @@ import (
 func claude() Definition {
 	return Definition{
 		ID: "claude", Title: "Claude Code",
-		Command: []string{"claude"},
-		Prompt:  PromptArg{Style: PromptPositional},
-		Fresh:   []string{"--session-id", "{session}"},
-		Resume:  []string{"--resume", "{session}"},
-		Bypass:  []string{"--dangerously-skip-permissions"},
-		Hooks:   HooksClaude, // with them its settings, which say that the bypass dialog was answered
-		BypassEnv: map[string]string{
-			"CLAUDE_CODE_SANDBOXED": "1", // the directory is trusted: no trust dialog
-			"IS_SANDBOX":            "1", // as uid 0 it exits without this
-		},
+		Command:   []string{"claude"},
+		Prompt:    PromptArg{Style: PromptPositional},
+		Fresh:     []string{"--session-id", "{session}"},
+		Resume:    []string{"--resume", "{session}"},
+		Bypass:    []string{"--dangerously-skip-permissions"},
+		Hooks:     HooksClaude,                          // with them its settings, which say that the bypass dialog was answered
+		BypassEnv: map[string]string{"IS_SANDBOX": "1"}, // as uid 0 it exits without this
+		TrustEnv:  map[string]string{"CLAUDE_CODE_SANDBOXED": "1"},
 		Cage: Cage{
 			State: StateClaude,
 			Hosts: []string{"api.anthropic.com"},
@@ -35,8 +33,8 @@ func claude() Definition {
 			Args: []string{`--mcp-config={"mcpServers":{"termic":{"type":"http","url":"{url}","headers":{"Authorization":"Bearer ${TERMIC_MCP_TOKEN}"}}}}`},
 			Env:  map[string]string{"MCP_PROTOCOL_NEGOTIATION": "auto"}, // else a switch of the vendor's decides
 		},
-		Version: []string{"--version"},
-		Box:     box(`^❯.$`, `^─`),
+		Version: []string{"--version"}, Tried: "2.1.332",
+		Box: box(`^❯.$`, `^─`),
 		Settle: settle.Rules{
 			Screen: settle.ScreenRules{
 				Permission: settle.MustPatterns(`Do you want to [^❯]*❯ ?(\d\.|No|Yes) [^❯]*$`),

@@ -16,9 +16,9 @@ func codex() Definition {
 		Command: []string{"codex"},
 		Prompt:  PromptArg{Style: PromptPositional},
 		Resume:  []string{"resume", "{session}"},
-		Bypass: []string{"--dangerously-bypass-approvals-and-sandbox",
-			"-c", `projects={{dir}={trust_level="trusted"}}`}, // without it the trust dialog stays
-		Hooks: HooksCodex,
+		Bypass:  []string{"--dangerously-bypass-approvals-and-sandbox"},
+		Trust:   []string{"-c", `projects={{dir}={trust_level="trusted"}}`}, // without it the trust dialog stays
+		Hooks:   HooksCodex,
 		Cage: Cage{
 			State: StateCodex,
 			Hosts: []string{"chatgpt.com", "api.openai.com"}, // for a login of a person, and for a key
@@ -30,8 +30,8 @@ func codex() Definition {
 			"-c", `mcp_servers.termic.url="{url}"`, "-c", `mcp_servers.termic.bearer_token_env_var="TERMIC_MCP_TOKEN"`,
 			"-c", `mcp_servers.termic.default_tools_approval_mode="approve"`, // the control plane decides itself
 		}},
-		Version: []string{"--version"},
-		Box:     box(`^› $`, ""),
+		Version: []string{"--version"}, Tried: "0.171.0",
+		Box: box(`^› $`, ""),
 		Settle: settle.Rules{
 			Screen: settle.ScreenRules{
 				Permission: settle.MustPatterns(`Would you like to [^›]*› ?\d\. [^›]*$`, `enter to confirm or esc to cancel$`),

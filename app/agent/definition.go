@@ -29,6 +29,10 @@ type Definition struct {
 	// a quoted string (JSON, which TOML reads too).
 	Bypass    []string          `json:"bypass,omitempty"`
 	BypassEnv map[string]string `json:"bypassEnv,omitempty"`
+	// Trust are the arguments, and TrustEnv the variables, with which it takes the checkout for trusted and asks no question about
+	// that. They go in with the bypass, and where the directory is one of ours with nothing in it.
+	Trust    []string          `json:"trust,omitempty"`
+	TrustEnv map[string]string `json:"trustEnv,omitempty"`
 	// Cage is what it needs of a cage, MCP how it is told of the control plane.
 	Cage Cage `json:"cage,omitzero"`
 	MCP  MCP  `json:"mcp,omitzero"`
@@ -36,6 +40,9 @@ type Definition struct {
 	Hooks Hooks `json:"hooks,omitempty"`
 	// Version are the arguments that make the program print its version; empty means that it has none.
 	Version []string `json:"version,omitempty"`
+	// Tried is the version of the program that this definition was made from, as digits and dots; empty where nobody said. What an
+	// older one or the next major one does, nobody looked at (Unsupported).
+	Tried string `json:"tried,omitempty"`
 	// Settle says how the state is read.
 	Settle settle.Rules `json:"settle,omitzero"`
 	// Paste says how text is typed.

@@ -13,12 +13,12 @@ import (
 func gemini() Definition {
 	return Definition{
 		ID: "gemini", Title: "Gemini CLI",
-		Command:   []string{"gemini"},
-		Prompt:    PromptArg{Style: PromptFlag, Flag: "--prompt-interactive"},
-		Fresh:     []string{"--session-id", "{session}"},
-		Resume:    []string{"--resume", "{session}"},
-		Bypass:    []string{"--approval-mode", "yolo"},
-		BypassEnv: map[string]string{"GEMINI_CLI_TRUST_WORKSPACE": "true"},
+		Command:  []string{"gemini"},
+		Prompt:   PromptArg{Style: PromptFlag, Flag: "--prompt-interactive"},
+		Fresh:    []string{"--session-id", "{session}"},
+		Resume:   []string{"--resume", "{session}"},
+		Bypass:   []string{"--approval-mode", "yolo"},
+		TrustEnv: map[string]string{"GEMINI_CLI_TRUST_WORKSPACE": "true"},
 		Cage: Cage{
 			State: StateGemini,
 			// For a key; for a login, and for asking whether it is one, which is done before it is used.
@@ -28,8 +28,8 @@ func gemini() Definition {
 		},
 		Hooks:   HooksGemini,      // only in a settings file: agentstate writes them in a cage
 		MCP:     MCP{Older: true}, // only in a settings file: agentstate writes it in a cage
-		Version: []string{"--version"},
-		Box:     box(`^ > $`, `^▄`),
+		Version: []string{"--version"}, Tried: "0.61.0",
+		Box: box(`^ > $`, `^▄`),
 		Settle: settle.Rules{
 			Screen: settle.ScreenRules{
 				Permission: settle.MustPatterns(`(Allow execution of|Apply this change)[^>]*● ?\d\. [^>]*$`, `● 1\. Allow [^>]*$`),

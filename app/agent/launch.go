@@ -21,7 +21,9 @@ type LaunchOptions struct {
 	// Bypass says that the person wants the bypass arguments without a cage. The variables that tell an agent that it is
 	// in one stay out: they would be lies.
 	Bypass bool
-	// Dir is the checkout, absolute; needed when Caged.
+	// Trusted says that the directory is one of ours with nothing in it, so that no question about trust need be asked.
+	Trusted bool
+	// Dir is the checkout, absolute; needed with Caged, Bypass and Trusted.
 	Dir string
 	// MCPURL is the address of the control plane for this launch, or empty: the agent is not told of it. OlderMCP says
 	// that revisions before 2026-07-28 are served there. The token is in the tab's environment and nowhere else.
@@ -58,8 +60,8 @@ func (d Definition) Launch(o LaunchOptions) (argv, env []string, promptPassed bo
 	if o.MCPURL != "" && !urlPattern.MatchString(o.MCPURL) {
 		return nil, nil, false, invalid("mcpURL", "%q is no endpoint's address", o.MCPURL)
 	}
-	if (o.Caged || o.Bypass) && o.Dir == "" {
-		return nil, nil, false, invalid("dir", "a launch without permission questions needs the checkout")
+	if (o.Caged || o.Bypass || o.Trusted) && o.Dir == "" {
+		return nil, nil, false, invalid("dir", "a launch without questions needs the checkout")
 	}
 	argv = slices.Clone(d.Command)
 	if o.Program != "" {
@@ -80,10 +82,16 @@ func (d Definition) Launch(o LaunchOptions) (argv, env []string, promptPassed bo
 	if o.Caged || o.Bypass {
 		argv = append(argv, fill(d.Bypass, values)...)
 	}
+	if o.Caged || o.Bypass || o.Trusted {
+		argv = append(argv, fill(d.Trust, values)...)
+	}
 	if o.Caged {
 		env = append(env, pairs(d.BypassEnv)...)
-		slices.Sort(env)
 	}
+	if o.Caged || o.Trusted {
+		env = append(env, pairs(d.TrustEnv)...)
+	}
+	slices.Sort(env)
 	hooks, more, err := d.hooks(o)
 	if err != nil {
 		return nil, nil, false, err

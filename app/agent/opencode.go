@@ -26,8 +26,8 @@ func opencode() Definition {
 			"OPENCODE_CONFIG_CONTENT": `{"mcp":{"termic":{"type":"remote","url":"{url}","enabled":true,"oauth":false,"headers":{"Authorization":"Bearer {env:TERMIC_MCP_TOKEN}"}}}}`,
 		}},
 		Hooks:   HooksOpenCode, // a plugin in a directory of ours
-		Version: []string{"--version"},
-		Box:     box(`^ *┃  $`, `^ *┃ *$`), // its second line looks the same: the first is below a blank one
+		Version: []string{"--version"}, Tried: "1.18.33",
+		Box: box(`^ *┃  $`, `^ *┃ *$`), // its second line looks the same: the first is below a blank one
 		Settle: settle.Rules{
 			Screen: settle.ScreenRules{
 				Permission: settle.MustPatterns(`△ Permission required`),

@@ -166,7 +166,7 @@ func TestSet(t *testing.T) {
 		{ID: "zed", Command: []string{"zed"}},
 		{ID: "Bad", Command: []string{"bad"}},
 		{ID: "claude", Command: []string{"/tmp/evil"}},
-	})
+	}, "")
 	if !errors.Is(err, ErrInvalid) || !errors.Is(err, ErrBuiltin) {
 		t.Errorf("Open: %v", err)
 	}
@@ -198,7 +198,7 @@ func TestSet(t *testing.T) {
 	if err := s.Remove("zed"); err != nil || ids(s.Custom()) != "aider" {
 		t.Errorf("Remove: %v, left %s", err, ids(s.Custom()))
 	}
-	again, err := Open(s.Custom())
+	again, err := Open(s.Custom(), "")
 	if err != nil || !reflect.DeepEqual(again.Custom(), s.Custom()) {
 		t.Errorf("what was kept does not come back the same: %v", err)
 	}
@@ -213,7 +213,7 @@ func ids(list []Definition) string {
 }
 
 func TestSetIsBounded(t *testing.T) {
-	s, _ := Open(nil)
+	s, _ := Open(nil, "")
 	for i := range maxCustom {
 		if _, err := s.Add(Definition{ID: "a" + strings.Repeat("x", i%20) + string(rune('a'+i/20)), Command: []string{"a"}}); err != nil {
 			t.Fatal(err)

@@ -49,7 +49,7 @@ func (d Definition) Validate() error {
 	for _, list := range []struct {
 		name string
 		args []string
-	}{{"fresh", d.Fresh}, {"resume", d.Resume}, {"bypass", d.Bypass}, {"version", d.Version}} {
+	}{{"fresh", d.Fresh}, {"resume", d.Resume}, {"bypass", d.Bypass}, {"trust", d.Trust}, {"version", d.Version}} {
 		if err := validArgs(list.name, list.args); err != nil {
 			return err
 		}
@@ -60,10 +60,13 @@ func (d Definition) Validate() error {
 	for _, m := range []struct {
 		name string
 		env  map[string]string
-	}{{"env", d.Env}, {"bypassEnv", d.BypassEnv}} {
+	}{{"env", d.Env}, {"bypassEnv", d.BypassEnv}, {"trustEnv", d.TrustEnv}} {
 		if err := validEnv(m.name, m.env); err != nil {
 			return err
 		}
+	}
+	if d.Tried != "" && numberIn(d.Tried) != d.Tried {
+		return invalid("tried", "%q is no version: digits and dots, two parts at least", d.Tried)
 	}
 	if err := validCage(d.Cage); err != nil {
 		return err

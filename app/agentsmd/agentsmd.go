@@ -125,8 +125,8 @@ func Install(file, text string, now time.Time) (diff, backup string, err error) 
 	return done.diff, done.backup, err
 }
 
-// Remove is the opposite of Install: it takes the text out, and removes the copies that hold nothing besides it and what the file
-// then holds. A file that holds nothing else stays, empty.
+// Remove is the opposite of Install: it takes the text out, and removes the copies that hold nothing besides it, or besides it what
+// the file then holds. A file that holds nothing then is removed, unless a copy says that it was there, empty, before the text was.
 func Remove(file string, now time.Time) (diff, backup string, err error) {
 	done, err := change(file, now, Take)
 	if err != nil || done.diff == "" {
@@ -136,14 +136,30 @@ func Remove(file string, now time.Time) (diff, backup string, err error) {
 	if err != nil {
 		return done.diff, done.backup, err
 	}
+	wasEmpty := false
 	kept := clients.Tidy(copies, func(data []byte) bool {
+		wasEmpty = wasEmpty || len(data) == 0
 		rest, err := Take(data)
-		return err == nil && bytes.Equal(rest, done.now)
+		return err == nil && (len(rest) == 0 || bytes.Equal(rest, done.now))
 	})
+	if len(done.now) == 0 && !wasEmpty {
+		if err := drop(file); err != nil {
+			return done.diff, done.backup, err
+		}
+	}
 	if !slices.Contains(kept, done.backup) {
 		done.backup = ""
 	}
 	return done.diff, done.backup, nil
+}
+
+// drop removes an empty file; one that a link leads to stays, since the link is the person's.
+func drop(file string) error {
+	f, err := clients.Open(file)
+	if err != nil || f.Target != f.Name || len(f.Data) > 0 {
+		return err
+	}
+	return f.Remove(nil)
 }
 
 // changed is what became of a file: nothing where diff is empty.

@@ -116,6 +116,50 @@ func TestFilesAreChangedWithABackup(t *testing.T) {
 	}
 }
 
+func TestAFileThatHoldsNothingElseGoesUnlessItWasThereBefore(t *testing.T) {
+	for name, c := range map[string]struct {
+		prepare func(file string) error
+		after   string // what is typed into it while the text is in it
+		stays   bool
+	}{
+		"it was made for the text":          {func(string) error { return nil }, "", false},
+		"it was made, and written into":     {func(string) error { return nil }, "# Mine\n", true},
+		"it was there, empty":               {func(file string) error { return os.WriteFile(file, nil, 0o600) }, "", true},
+		"a link led to where nothing was":   {func(file string) error { return os.Symlink("elsewhere.md", file) }, "", true},
+		"it was there, with a line of mine": {func(file string) error { return os.WriteFile(file, []byte("# Mine\n"), 0o600) }, "", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			file := filepath.Join(t.TempDir(), "AGENTS.md")
+			if err := c.prepare(file); err != nil {
+				t.Fatal(err)
+			}
+			for _, words := range []string{text, text + "- more\n"} { // brought up to date, it leaves a copy
+				if _, _, err := Install(file, words, time.Now()); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if c.after != "" {
+				data, err := os.ReadFile(file)
+				if err == nil {
+					err = os.WriteFile(file, append(data, c.after...), 0o600)
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+			if diff, _, err := Remove(file, time.Now()); err != nil || diff == "" {
+				t.Fatalf("%q, %v", diff, err)
+			}
+			if _, err := os.Stat(file); (err == nil) != c.stays {
+				t.Errorf("afterwards: %v", err)
+			}
+			if left, err := filepath.Glob(filepath.Join(filepath.Dir(file), "*.bak")); err != nil || len(left) > 0 {
+				t.Errorf("copies left: %v, %v", left, err)
+			}
+		})
+	}
+}
+
 func TestAFileThatIsNoUTF8IsRefused(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "AGENTS.md")
 	for src, want := range map[string]error{"\xff\xfe#\x00\n\x00": ErrEncoding, "# \u00e9\n": nil} {

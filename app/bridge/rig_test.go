@@ -166,11 +166,15 @@ type talk struct {
 
 func newTalk(t *testing.T, client Client) *talk {
 	t.Helper()
+	return newTalkWith(t, &Bridge{Client: client, Version: "test", Instructions: "what a model should know"})
+}
+
+func newTalkWith(t *testing.T, b *Bridge) *talk {
+	t.Helper()
 	inRead, inWrite := io.Pipe()
 	outRead, outWrite := io.Pipe()
 	k := &talk{t: t, in: inWrite, lines: make(chan string, 100), ended: make(chan error, 1)}
 	go func() {
-		b := &Bridge{Client: client, Version: "test", Instructions: "what a model should know"}
 		err := b.Serve(context.Background(), inRead, outWrite)
 		outWrite.Close()
 		k.ended <- err

@@ -3,6 +3,7 @@ package bridge
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -35,9 +36,15 @@ type Bridge struct {
 	out   *bufio.Writer
 	write sync.Mutex // held while a line is written
 
+	// drain is drainTimeout; tests set less.
+	drain time.Duration
+
 	mu     sync.Mutex
 	to     connection                    // the last one that worked; empty at first
 	active map[string]context.CancelFunc // by id as written
+	// opened is the older revision that the client opened with; empty while it has not. Messages are carried without it: it
+	// says only what may be left out of answers.
+	opened string
 }
 
 // Serve answers until in ends or ctx does. Its errors are those of in.
@@ -71,7 +78,7 @@ func (b *Bridge) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 			}
 		})
 	}
-	giveUp := time.AfterFunc(drainTimeout, cancel)
+	giveUp := time.AfterFunc(cmp.Or(b.drain, drainTimeout), cancel)
 	defer giveUp.Stop()
 	all.Wait()
 	select {

@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 )
 
 const modern = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}`
@@ -71,6 +72,38 @@ func TestAMessageOfAnOlderRevisionIsTranslated(t *testing.T) {
 				t.Errorf("%v", request.Header)
 			}
 		})
+	}
+}
+
+func TestClientsFromBeforeStructuredResultsAreSpared(t *testing.T) {
+	app := newFakeApp(t)
+	app.answer = func(w http.ResponseWriter, r *http.Request, _ string) {
+		w.Header().Set("Content-Type", "application/json")
+		result := `{"resultType":"complete","content":[{"type":"text","text":"{}"}],"structuredContent":{},"isError":false}`
+		if r.Header.Get("Mcp-Method") == "tools/list" {
+			result = `{"ttlMs":1,"tools":[{"name":"a","title":"A","inputSchema":{},"outputSchema":{},"annotations":{"destructiveHint":true},"_meta":{"x":1}}]}`
+		}
+		_, _ = io.WriteString(w, `{"jsonrpc":"2.0","id":1,"result":`+result+`}`)
+	}
+	const whole = `{"tools":[{"name":"a","title":"A","inputSchema":{},"outputSchema":{},"annotations":{"destructiveHint":true},"_meta":{"x":1}}]}`
+	const spared = `{"tools":[{"_meta":{"x":1},"annotations":{"destructiveHint":true},"inputSchema":{},"name":"a"}]}`
+	for revision, want := range map[string][2]string{
+		"":           {whole, `{"content":[{"type":"text","text":"{}"}],"isError":false,"structuredContent":{}}`},
+		"2025-11-25": {whole, `{"content":[{"type":"text","text":"{}"}],"isError":false,"structuredContent":{}}`},
+		"2025-06-18": {whole, `{"content":[{"type":"text","text":"{}"}],"isError":false,"structuredContent":{}}`},
+		"2025-03-26": {spared, `{"content":[{"type":"text","text":"{}"}],"isError":false}`},
+		"2024-11-05": {spared, `{"content":[{"type":"text","text":"{}"}],"isError":false}`},
+	} {
+		k := newTalk(t, app.client())
+		if revision != "" {
+			k.ask(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"` + revision + `","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}`)
+		}
+		for i, asked := range []string{`"tools/list"`, `"tools/call","params":{"name":"a"}`} {
+			if got := k.ask(`{"jsonrpc":"2.0","id":1,"method":` + asked + `}`); got != `{"jsonrpc":"2.0","id":1,"result":`+want[i]+`}` {
+				t.Errorf("%q: %s\nwant %s", revision, got, want[i])
+			}
+		}
+		k.end()
 	}
 }
 
@@ -237,6 +270,23 @@ func TestWhatIsUnderWayWhenTheClientClosesIsAnswered(t *testing.T) {
 	}
 }
 
+func TestACallThatOutlastsTheClientIsGivenUp(t *testing.T) {
+	app := newFakeApp(t)
+	reached, gone := make(chan bool, 1), make(chan bool, 1)
+	app.answer = func(_ http.ResponseWriter, r *http.Request, _ string) {
+		reached <- true
+		<-r.Context().Done() // as a wait of minutes is ended by
+		gone <- true
+	}
+	k := newTalkWith(t, &Bridge{Client: app.client(), drain: time.Millisecond})
+	k.send(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"task_wait"}}`)
+	<-reached
+	if rest := k.end(); len(rest) != 0 {
+		t.Errorf("answered: %v", rest)
+	}
+	<-gone
+}
+
 func TestAStreamIsCarriedMessageByMessage(t *testing.T) {
 	app := newFakeApp(t)
 	app.answer = func(w http.ResponseWriter, _ *http.Request, _ string) {
@@ -308,10 +358,17 @@ func FuzzOlder(f *testing.F) {
 	f.Add([]byte(`{"jsonrpc":"2.0","id":1,"result":{"resultType":"complete"}}`))
 	f.Add([]byte(`{"id":1,"result":[]}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		if out := older(text); strings.Count(string(out), "\n") > strings.Count(string(text), "\n") {
-			t.Errorf("%q became %q", text, out)
+		for _, revision := range olderRevisions {
+			checkOlder(t, text, older(text, revision))
 		}
 	})
+}
+
+func checkOlder(t *testing.T, text, out []byte) {
+	t.Helper()
+	if strings.Count(string(out), "\n") > strings.Count(string(text), "\n") {
+		t.Errorf("%q became %q", text, out)
+	}
 }
 
 func TestTheLongestMessageIsCarriedAndALongerOneIsSaidToBe(t *testing.T) {

@@ -13,6 +13,7 @@ import (
 
 	"termic/app/pty"
 	"termic/sandbox/capability"
+	"termic/sandbox/cgroup"
 	"termic/sandbox/egress"
 	"termic/sandbox/launch"
 	"termic/sandbox/linuxcage"
@@ -28,9 +29,10 @@ type Spec struct {
 	Decided func(egress.Decision)
 	// Connects, when set, is told of each connection that the cage's processes ask the kernel for; see launch.Cage.
 	Connects func(watch.Notice)
-	// Processes is how many processes and threads it may have at once, where the kernel can hold it to that (see Notes);
-	// 0: any number.
-	Processes int
+	// Limits bound what it takes of the machine, where the machine can hold it to that; see Cage.Limits. Name is part of the
+	// name of its control group.
+	Limits cgroup.Limits
+	Name   string
 }
 
 // Cage is a running cage. It is safe for concurrent use.
@@ -38,9 +40,8 @@ type Cage struct {
 	profile  profile.Profile
 	uid      int
 	launched *launch.Cage
-	proxied  sync.WaitGroup // the proxy
-	// unlimited: it was to have no more than some number of processes, and the kernel cannot hold it to that.
-	unlimited bool
+	proxied  sync.WaitGroup // the proxy, and who waits for the end to clean up
+	limited  limited
 }
 
 // Start makes and proves a cage. The error says why there is none: what the machine lacks, which rule would show a
@@ -58,12 +59,18 @@ func (m *Machine) Start(ctx context.Context, spec Spec) (*Cage, error) {
 	if err != nil {
 		return nil, err
 	}
-	plan.Watch, plan.Processes = spec.Connects != nil, spec.Processes
-	launched, err := launch.Start(ctx, support, plan)
+	plan.Watch, plan.Processes = spec.Connects != nil, int(spec.Limits.Processes)
+	limited := limited{want: spec.Limits}
+	launched, err := launch.StartPlaced(ctx, support, plan, limited.place(ctx, m.groups, spec.Name))
 	if err != nil {
-		return nil, err
+		return nil, errors.Join(err, limited.remove())
 	}
-	c := &Cage{profile: compiled, uid: spec.Dirs.UID, launched: launched, unlimited: launched.Report.Processes != spec.Processes}
+	limited.count(launched.Report)
+	c := &Cage{profile: compiled, uid: spec.Dirs.UID, launched: launched, limited: limited}
+	c.proxied.Go(func() {
+		<-launched.Done()
+		_ = limited.remove() // an empty group limits nobody, and the next start of the app removes it
+	})
 	if spec.Connects != nil {
 		launched.Connections(spec.Connects)
 	}
@@ -99,8 +106,10 @@ func (c *Cage) Connect(ctx context.Context, port uint16) (net.Conn, error) {
 // kernel does not hold.
 func (c *Cage) Notes() []string {
 	var notes []string
-	if c.unlimited {
-		notes = append(notes, "the number of its processes is not limited: that needs Linux 5.14, or 6.14 where termic runs as root")
+	for _, l := range c.Limits() {
+		if l.Max > 0 && !l.Held {
+			notes = append(notes, l.What+" is not limited: "+l.Why)
+		}
 	}
 	for _, cache := range c.launched.Report.Caches {
 		if cache.Why != "" {

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"termic/sandbox/capability"
+	"termic/sandbox/cgroup"
 	"termic/sandbox/launch"
 	"termic/sandbox/profile"
 	"termic/sandbox/watch"
@@ -16,12 +17,19 @@ import (
 // Machine is what this machine can do about cages. It is asked once, when it is first needed: the question takes
 // some 20 ms and makes a cage of each mode.
 type Machine struct {
-	probe func() launch.Support
+	probe  func() launch.Support
+	groups *cgroup.Groups
 }
 
-// NewMachine returns the machine with the stage program at this path.
-func NewMachine(stage string) *Machine {
-	return &Machine{sync.OnceValue(func() launch.Support { return launch.Probe(context.Background(), stage) })}
+// NewMachine returns the machine with the stage program at this path, whose cages are limited by groups.
+func NewMachine(stage string, groups *cgroup.Groups) *Machine {
+	return &Machine{sync.OnceValue(func() launch.Support { return launch.Probe(context.Background(), stage) }), groups}
+}
+
+// Limits says how cages are limited here and which limits hold: those of all three that are not zero. One was really made
+// and read back. The error says why there are none.
+func (m *Machine) Limits(ctx context.Context) (how string, held cgroup.Limits, err error) {
+	return m.groups.Check(ctx)
 }
 
 // Check returns nil when tasks can have this mode here: off, monitor where programs can be watched, and the modes whose cages this machine can make and
@@ -45,6 +53,11 @@ func (m *Machine) Check(mode capability.Mode) error {
 func (m *Machine) Admits(declared capability.Declared, dirs profile.Dirs) error {
 	_, err := profile.Compile(declared, dirs, profile.Machine{})
 	return err
+}
+
+// Sift tells which of many paths a cage cannot be given, and why. It starts nothing.
+func (m *Machine) Sift(asks []profile.Ask, dirs profile.Dirs) (map[profile.Ask]error, error) {
+	return profile.Sift(asks, dirs, profile.Machine{})
 }
 
 // Enforced says which axes of a task's capability hold here in this mode; none, where there is no such cage. No kernel

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -69,11 +68,7 @@ func (s *session) version(cmd *cobra.Command, words []string) error {
 	if !s.json {
 		return s.write(fmt.Sprintf("termic %s (verbs %d)\n", s.env.Version, registry.Version))
 	}
-	raw, err := json.Marshal(map[string]any{"version": s.env.Version, "verbs": registry.Version})
-	if err != nil {
-		return err
-	}
-	return s.document(raw)
+	return s.object(map[string]any{"version": s.env.Version, "verbs": registry.Version})
 }
 
 var shells = []string{"bash", "zsh", "fish"}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -94,10 +95,22 @@ func (s *session) agentsText(cmd *cobra.Command, words []string) error {
 	case install != "" && remove != "":
 		return &usageError{command: cmd, reason: "both --install and --remove", hint: "give one of them"}
 	case install == "" && remove == "":
+		if s.json {
+			return s.object(map[string]string{"text": text})
+		}
 		_, err := io.WriteString(s.out, text)
 		return err
 	}
 	return s.changeAgentsFile(install, remove, text)
+}
+
+// object prints what a command that is no verb has to say as one JSON document.
+func (s *session) object(members any) error {
+	raw, err := json.Marshal(members)
+	if err != nil {
+		return err
+	}
+	return s.document(raw)
 }
 
 func (s *session) changeAgentsFile(install, remove, text string) error {
@@ -116,6 +129,9 @@ func (s *session) changeAgentsFile(install, remove, text string) error {
 	}
 	if err != nil {
 		return refusal.New(refusal.Conflict, err.Error(), "")
+	}
+	if s.json {
+		return s.object(map[string]string{"file": file, "diff": diff, "backup": backup})
 	}
 	if diff == "" {
 		s.note("it was so already")

@@ -23,6 +23,8 @@ var (
 	ErrBadRef         = errors.New("not a usable ref or branch name")
 	ErrRefNotFound    = errors.New("no such commit")
 	ErrRefMoved       = errors.New("ref is not where it was expected")
+	ErrNoRemote       = errors.New("repository has no remote called origin")
+	ErrUnreachable    = errors.New("remote was not reached")
 	ErrBranchExists   = errors.New("branch exists already")
 	ErrBranchConflict = errors.New("branch name conflicts with another branch")
 	ErrBadBranch      = errors.New("not a name that git allows for a branch")

@@ -44,6 +44,8 @@ type Git struct {
 	// ReadTimeout bounds each call that only reads, so that a hanging git is an
 	// error that can be shown. Set it before the first call.
 	ReadTimeout time.Duration
+	// FetchTimeout bounds what FetchBranch may take, waiting for another fetch included. Set it before the first call.
+	FetchTimeout time.Duration
 }
 
 // readTimeout covers a status of 100,000 files on a slow disk (seconds) with
@@ -58,7 +60,7 @@ func Find(ctx context.Context) (*Git, error) {
 }
 
 func findIn(ctx context.Context, lookup func(string) (string, bool)) (*Git, error) {
-	g := &Git{inherited: map[string]string{}, ReadTimeout: readTimeout}
+	g := &Git{inherited: map[string]string{}, ReadTimeout: readTimeout, FetchTimeout: fetchTimeout}
 	for _, name := range append(append([]string(nil), inheritedAlways...), inheritedForRemotes...) {
 		if v, ok := lookup(name); ok {
 			g.inherited[name] = v

@@ -39,6 +39,10 @@ func (s Services) cageEdit(ctx context.Context, call registry.Call, in verbs.Cag
 		if r.Mode == capability.Off && in.MCP == nil {
 			r.MCP = false // it goes with the cage, which the caller takes away
 		}
+		if !r.Mode.Caged() {
+			r.Limits = task.Limits{} // so do they
+		}
+		chooseLimits(&r.Limits, in)
 		return nil
 	}
 	token := in.MCP != nil && *in.MCP
@@ -70,7 +74,15 @@ func (s Services) can(record task.Record) []string {
 	if err != nil {
 		return []string{}
 	}
-	return can.Words()
+	words := can.Words()
+	var copied []string
+	for _, c := range record.Copied {
+		copied = append(copied, c.Path)
+	}
+	if len(copied) > 0 {
+		words = append(words, "It was given copies of files that git ignores: "+names(copied)+".")
+	}
+	return words
 }
 
 func (s Services) projectSettings(ctx context.Context, call registry.Call, in verbs.ProjectSettingsIn) (verbs.ProjectSettingsOut, error) {
@@ -121,7 +133,7 @@ func (s Services) wanted(ctx context.Context, subject registry.Subject, in verbs
 	}
 	p, _ := s.Projects.Get(subject.Project)
 	want := task.New{
-		Name: in.Name, Project: subject.Project, Base: in.Base, Agent: in.Agent, Live: in.Live, Bypass: in.Bypass, Prompt: in.Prompt,
+		Name: in.Name, Project: subject.Project, Base: in.Base, Agent: in.Agent, Live: in.Live, Bypass: in.Bypass, Prompt: in.Prompt, Fetch: in.Fetch,
 		Projects: subject.Projects, Mode: capability.Off, Confirm: in.Confirm,
 	}
 	seeded := !in.Live && p.Defaults.Mode.Valid()

@@ -84,46 +84,13 @@ func (s Services) clientConnect(_ context.Context, _ registry.Call, in verbs.Cli
 
 // clientRefresh rewrites stale entries, and with a port moves the endpoint there after them.
 func (s Services) clientRefresh(ctx context.Context, _ registry.Call, in verbs.ClientRefreshIn) (verbs.ClientRefreshOut, error) {
-	if in.Port == 0 {
-		url := s.Endpoint.URL()
-		return s.refresh(ctx, url, in.DryRun), nil
+	switch {
+	case in.Port == 0:
+		return s.refresh(ctx, s.Endpoint.URL(), in.DryRun), nil
+	case in.DryRun:
+		return s.refresh(ctx, s.Endpoint.URLAt(in.Port), true), settings.Check(settings.MCPPort, strconv.Itoa(in.Port))
 	}
-	port := strconv.Itoa(in.Port)
-	if err := settings.Check(settings.MCPPort, port); err != nil {
-		return verbs.ClientRefreshOut{}, err
-	}
-	out := s.refresh(ctx, s.Endpoint.URLAt(in.Port), in.DryRun)
-	if in.DryRun {
-		return out, nil
-	}
-	err := troubleOf(out)
-	if err == nil {
-		err = s.move(ctx, port)
-	}
-	if err != nil {
-		s.refresh(ctx, s.Endpoint.URL(), false) // back to where the endpoint is
-		return verbs.ClientRefreshOut{}, err
-	}
-	return out, nil
-}
-
-// move sets the endpoint's port and has it serve there; when it cannot, the old port is set and served again.
-func (s Services) move(ctx context.Context, port string) error {
-	before := s.Settings.Get(settings.MCPPort)
-	if err := s.Settings.Set(settings.MCPPort, port); err != nil {
-		return err
-	}
-	err := s.Endpoint.Apply(ctx)
-	if err == nil {
-		return nil
-	}
-	if backErr := s.Settings.Set(settings.MCPPort, before); backErr != nil {
-		return backErr
-	}
-	if backErr := s.Endpoint.Apply(ctx); backErr != nil {
-		return backErr
-	}
-	return err
+	return s.movePort(ctx, strconv.Itoa(in.Port))
 }
 
 func (s Services) refresh(ctx context.Context, url string, dryRun bool) verbs.ClientRefreshOut {
@@ -140,16 +107,6 @@ func (s Services) refresh(ctx context.Context, url string, dryRun bool) verbs.Cl
 		out.Clients = append(out.Clients, verbs.ClientRefreshed{Client: name, Trouble: reason})
 	}
 	return out
-}
-
-// troubleOf returns the first entry that could not be rewritten as a refusal.
-func troubleOf(out verbs.ClientRefreshOut) error {
-	for _, c := range out.Clients {
-		if !c.Done {
-			return refusal.Newf(refusal.Conflict, "put that right, or: termic client remove "+c.Client, "the entry of %s could not be rewritten, so the port stays: %s", c.Client, c.Trouble)
-		}
-	}
-	return nil
 }
 
 func (s Services) clientChange(ctx context.Context, change registration.Change) verbs.ClientChangeOut {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"strings"
 	"time"
 
 	"termic/app/notify"
@@ -14,6 +15,8 @@ import (
 	"termic/registry"
 	"termic/registry/verbs"
 	"termic/sandbox/capability"
+	"termic/sandbox/cgroup"
+	"termic/sandbox/launch"
 )
 
 func (s Services) bindDoctor(r *registry.Router) { bind(r, verbs.Doctor, s.doctor) }
@@ -32,7 +35,7 @@ func (s Services) doctor(ctx context.Context, _ registry.Call, _ verbs.None) (ve
 	checks = append(checks, s.auditCheck())
 	checks = append(checks, s.endpointCheck())
 	checks = append(checks, s.olderChecks()...)
-	checks = append(checks, s.cageChecks()...)
+	checks = append(checks, s.cageChecks(ctx)...)
 	checks = append(checks, s.agentChecks(ctx)...)
 	return verbs.DoctorOut{Checks: checks}, nil
 }
@@ -184,7 +187,7 @@ func (s Services) olderChecks() []verbs.Check {
 }
 
 // cageChecks says which cages this machine has: those that it could make and prove.
-func (s Services) cageChecks() []verbs.Check {
+func (s Services) cageChecks(ctx context.Context) []verbs.Check {
 	var checks []verbs.Check
 	for _, mode := range []capability.Mode{capability.Monitor, capability.EnforceFS, capability.Enforce} {
 		check := verbs.Check{Name: "cage " + mode.String(), State: "ok", Evidence: "one was made and proved here"}
@@ -196,12 +199,42 @@ func (s Services) cageChecks() []verbs.Check {
 			if no := caged(err); no != nil {
 				check.Evidence, check.Remedy = no.Reason, no.Remedy
 			}
+			var lacks *launch.UnsupportedError
+			if errors.As(err, &lacks) && lacks.Cause != nil { // a refusal keeps it for the log: others may read that
+				check.Evidence += " (" + lacks.Cause.Error() + ")"
+			}
 		}
 		checks = append(checks, check)
 	}
-	checks = append(checks, verbs.Check{Name: "cage limits", State: "off",
-		Evidence: "no limit on the memory, processor time or disk of a task, but for the size of a cage's private directories; its processes: setting cage.processes", Remedy: "what a task takes of the disk: termic disk TASK"})
-	return checks
+	return append(checks, limitsCheck(s.Tasks.Machine.Limits(ctx)))
+}
+
+// limitsCheck says which limits cages can be held to here: those that one was really held to.
+func limitsCheck(how string, held cgroup.Limits, err error) verbs.Check {
+	check := verbs.Check{Name: "cage limits", State: "off", Remedy: "to have them, start termic in a systemd session of your user; what a task takes of the disk, which nothing limits: termic disk TASK"}
+	if err != nil {
+		check.Evidence = "no limit on the memory and processor time of a cage, but for the size of its private directories: " + err.Error()
+		return check
+	}
+	var has, lacks []string
+	for _, l := range []struct {
+		what string
+		held int64
+	}{{"memory", held.Memory}, {"processes", held.Processes}, {"share of the processors", held.CPUWeight}} {
+		if l.held != 0 {
+			has = append(has, l.what)
+		} else {
+			lacks = append(lacks, l.what)
+		}
+	}
+	check.Evidence = fmt.Sprintf("held to here: %s (a limit was set and read back, %s)", strings.Join(has, ", "), how)
+	if len(lacks) == 0 {
+		check.State, check.Remedy = "ok", "what a task takes of the disk, which nothing limits: termic disk TASK"
+		return check
+	}
+	check.State, check.Evidence = "warning", check.Evidence+"; not held to: "+strings.Join(lacks, ", ")
+	check.Remedy = "have the system delegate these controllers to the sessions of users (systemd.resource-control(5), Delegate)"
+	return check
 }
 
 // probeTimeout bounds the look at all agents: each is a program that is started to ask for its version.
@@ -218,12 +251,19 @@ func (s Services) agentChecks(ctx context.Context) []verbs.Check {
 		case !installed:
 			check.State, check.Evidence = "off", "not found in PATH"
 			check.Remedy = fmt.Sprintf("install %s, if you want to use it", definition.Title)
+		case definition.Unsupported(version) != "":
+			check.State, check.Evidence = "warning", version+": "+definition.Unsupported(version)
+			check.Remedy = "see what of it works: termic agent test " + definition.ID
 		case version == "":
 			check.Evidence = "found"
 		default:
 			check.Evidence = version
 		}
 		checks = append(checks, check)
+	}
+	_, faults := s.Agents.Files()
+	for _, fault := range faults {
+		checks = append(checks, verbs.Check{Name: "agent file", State: "failed", Evidence: fault.Error(), Remedy: "correct it in the directory agents of the data directory; it is read again at once"})
 	}
 	return checks
 }

@@ -72,6 +72,7 @@ var explained = []struct {
 	{agent.ErrUnknown, refusal.NotFound, "no such agent", "see: termic agents"},
 	{agent.ErrBuiltin, refusal.Conflict, "that agent comes with termic", "choose another id"},
 	{agent.ErrExists, refusal.Conflict, "there is an agent of that id already", "remove it first, or choose another id"},
+	{agent.ErrFile, refusal.Conflict, "that agent is defined in a file of yours", "remove the file from the directory agents of the data directory"},
 	{agent.ErrInvalid, refusal.BadInput, "the definition is not valid", "ids are lower-case letters, digits and hyphens; the command is a name or an absolute path"},
 	{agent.ErrFull, refusal.Busy, "there are too many agents", "remove one first"},
 	{agent.ErrNotInstalled, refusal.NotFound, "the agent's program was not found in PATH", "install it, or choose another: termic agents"},
@@ -185,6 +186,13 @@ func caged(err error) *refusal.Refusal {
 
 // explainTo is explain for a caller: what git is in the way of is said to those who may look into the repository themselves (I7).
 func explainTo(caller registry.Caller, err error) error {
+	var file *agent.FileError
+	if errors.As(err, &file) && !errors.Is(err, agent.ErrFile) {
+		if caller.Scope != registry.Full { // the person's files are not for them: as if there were none
+			return explain(fmt.Errorf("%w: %w", agent.ErrUnknown, err))
+		}
+		return refusal.New(refusal.BadInput, "the agent's file is not valid: "+file.Error(), "correct it in the directory agents of the data directory; it is read again at once").Because(err)
+	}
 	var other *git.BranchConflictError
 	if caller.Scope == registry.Full && errors.As(err, &other) {
 		return branchConflict(other).Because(err)

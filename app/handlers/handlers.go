@@ -36,9 +36,12 @@ type Endpoint interface {
 	Stop() int
 	// Withheld tells whether the person ended a task's token, so that it gets none.
 	Withheld(id ident.Task) bool
-	// URL returns the address that it serves at, else the one that it would; URLAt the one that it has on a port.
+	// URL returns the address that it serves at, else the one that it would; URLAt the one that it has where the setting of its
+	// port is port. Both are empty where that is 0 and it had none yet.
 	URL() string
 	URLAt(port int) string
+	// Free returns nil when it serves at URLAt(port) or could now, else a refusal. Nothing else changes.
+	Free(ctx context.Context, port int) error
 	// RefusedOlder returns the clients that were refused because they speak an older revision, the latest last.
 	RefusedOlder() []OlderClient
 }
@@ -54,6 +57,9 @@ type Streams interface {
 // Agents is the set of agents and where it is kept.
 type Agents interface {
 	List() []agent.Definition
+	Get(id string) (agent.Definition, error)
+	// Files returns the definitions in files of the person's, and what is wrong with the others.
+	Files() (list []agent.Definition, faults []error)
 	Add(agent.Definition) (agent.Definition, error)
 	Remove(id string) error
 	// Installed tells whether the program is there, and its version as far as known.

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"termic/app/task"
+	"termic/app/settings"
 	"termic/registry"
 	"termic/registry/verbs"
 )
@@ -64,8 +64,8 @@ func (s Services) taskDisk(ctx context.Context, call registry.Call, _ verbs.Task
 		out.Use = append(out.Use, verbs.DiskUse(u))
 		out.Total += u.Bytes
 	}
-	if out.Total >= task.DiskWarning {
-		out.Warning = fmt.Sprintf("more than %d GiB: look for builds and caches that are not needed any more, or archive the task", int64(task.DiskWarning)>>30)
+	if warn := s.Settings.Int(settings.DiskWarning); warn > 0 && out.Total >= int64(warn)<<30 {
+		out.Warning = fmt.Sprintf("more than %d GiB: look for builds and caches that are not needed any more, or archive the task", warn)
 	}
 	return out, nil
 }
@@ -75,11 +75,16 @@ func (s Services) taskWatched(_ context.Context, call registry.Call, in verbs.Ta
 	if err != nil {
 		return verbs.TaskWatchedOut{}, err
 	}
-	out := verbs.TaskWatchedOut{Things: []verbs.WatchedThing{}, More: more}
+	out := verbs.TaskWatchedOut{Things: []verbs.WatchedThing{}}
+	for kind, dropped := range more {
+		if in.Kind == "" || in.Kind == kind {
+			out.More += dropped
+		}
+	}
 	for _, one := range seen {
 		if in.Kind == "" || in.Kind == one.Kind {
 			out.Things = append(out.Things, verbs.WatchedThing{
-				Kind: one.Kind, What: one.What, Count: one.Count, Tab: one.Tab, Program: one.Program, Last: one.Last.UTC().Format(time.RFC3339),
+				Kind: one.Kind, What: one.What, Below: one.Below, Count: one.Count, Tab: one.Tab, Program: one.Program, Last: one.Last.UTC().Format(time.RFC3339),
 			})
 		}
 	}

@@ -8,8 +8,10 @@ import (
 	"slices"
 	"strings"
 
+	"termic/app/task"
 	"termic/registry/ident"
 	"termic/registry/refusal"
+	"termic/registry/verbs"
 	"termic/sandbox/capability"
 )
 
@@ -120,4 +122,31 @@ func (e edit) apply(mode *capability.Mode, lets *capability.Set, projects *[]ide
 	}
 	*projects = kept
 	return errors.Join(errs[:]...)
+}
+
+// chooseLimits takes over what was said of a cage's limits.
+func chooseLimits(l *task.Limits, in verbs.CageEditIn) {
+	for to, asked := range map[*int]*int{&l.Memory: in.Memory, &l.Processes: in.Processes, &l.CPUWeight: in.CPUWeight} {
+		switch {
+		case asked == nil:
+		case *asked == 0: // none
+			*to = -1
+		case *asked < 0: // as the settings say
+			*to = 0
+		default:
+			*to = *asked
+		}
+	}
+}
+
+func renderLimits(limits []task.LimitState) []verbs.TaskLimit {
+	var out []verbs.TaskLimit
+	for _, l := range limits {
+		shown := verbs.TaskLimit{Name: l.Name, Max: l.Max, Own: l.Own, Held: l.Held, Why: l.Why}
+		if l.Uses >= 0 {
+			shown.Uses = &l.Uses
+		}
+		out = append(out, shown)
+	}
+	return out
 }

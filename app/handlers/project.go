@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"termic/app/hold"
 	"termic/app/project"
 	"termic/registry"
 	"termic/registry/refusal"
@@ -17,7 +18,7 @@ func (s Services) bindProjects(r *registry.Router) {
 }
 
 func (s Services) projectAdd(ctx context.Context, _ registry.Call, in verbs.ProjectAddIn) (verbs.ProjectOut, error) {
-	added, err := s.Projects.Add(ctx, in.Path, in.Name)
+	added, err := s.Projects.Add(ctx, in.Path, in.Name, s.Tasks)
 	if err != nil {
 		return verbs.ProjectOut{}, err
 	}
@@ -34,7 +35,7 @@ func (s Services) projectList(ctx context.Context, _ registry.Call, _ verbs.None
 
 func (s Services) projectRemove(_ context.Context, call registry.Call, _ verbs.ProjectRemoveIn) (verbs.None, error) {
 	id := call.Subject.Project
-	return verbs.None{}, s.Projects.Remove(id, func() error {
+	err := s.Projects.Remove(id, func() error {
 		live, archived := s.Tasks.UsedBy(id)
 		if live+archived == 0 {
 			return nil
@@ -42,6 +43,10 @@ func (s Services) projectRemove(_ context.Context, call registry.Call, _ verbs.P
 		return refusal.New(refusal.Conflict, fmt.Sprintf("the project has %d live and %d archived tasks", live, archived),
 			"their work could not be found again without the project")
 	})
+	if err != nil {
+		return verbs.None{}, err
+	}
+	return verbs.None{}, s.Policy.Release(func(r hold.Rule) bool { return r.Project == id }) // ids do not come again
 }
 
 // project renders a project for callers. A repository that cannot be read has no default branch.

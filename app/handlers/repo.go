@@ -8,6 +8,7 @@ import (
 	"termic/app/agent"
 	"termic/app/project"
 	"termic/app/repoconf"
+	"termic/app/task"
 	"termic/registry"
 	"termic/registry/ident"
 	"termic/registry/verbs"
@@ -73,12 +74,14 @@ func (s Services) repoSettings(ctx context.Context, p project.Project) (verbs.Re
 			one.From = "yours"
 		}
 		switch key {
-		case "setup", "run":
+		case "setup", "run", "archive":
 			if _, why := r.Commands(key); why != "" {
 				one.Effect = "not run: not trusted as it is now"
 			}
-		case "archive", "copy":
-			one.Effect = "no effect yet"
+		case "copy":
+			if one.Effect, err = s.copyEffect(ctx, p.ID, r); err != nil {
+				return verbs.RepoSettings{}, err
+			}
 		case "hosts", "read", "write":
 			one.Effect = "narrows what you gave to caged tasks"
 		case "agent":
@@ -89,4 +92,27 @@ func (s Services) repoSettings(ctx context.Context, p project.Project) (verbs.Re
 		out.Settings = append(out.Settings, one)
 	}
 	return out, nil
+}
+
+// copyEffect says which of the files that are to be copied would be, if a task were made now.
+func (s Services) copyEffect(ctx context.Context, id ident.Project, r task.RepoSettings) (string, error) {
+	if listed, why := r.Commands("copy"); len(listed) == 0 && why != "" {
+		return "not copied: not trusted as it is now", nil
+	}
+	repo, err := s.Projects.Repo(ctx, id)
+	if err != nil {
+		return "", err
+	}
+	paths, left, err := s.Tasks.Copies(ctx, r, repo)
+	if err != nil {
+		return "", err
+	}
+	effect := "copied into new tasks: " + names(paths)
+	if len(paths) == 0 {
+		effect = "nothing of it is there to be copied"
+	}
+	if left != "" {
+		effect += "; " + left
+	}
+	return effect, nil
 }

@@ -37,10 +37,14 @@ func (s Services) settingsSet(ctx context.Context, _ registry.Call, in verbs.Set
 	if in.TakesPowerAway() {
 		s.Endpoint.Off() // first and in any case: it may not depend on a disk that takes the setting (I14)
 	}
+	if in.Key == settings.MCPPort {
+		_, err := s.movePort(ctx, in.Value)
+		return verbs.SettingOut{Setting: s.setting(setting)}, err
+	}
 	if err := s.Settings.Set(in.Key, in.Value); err != nil {
 		return verbs.SettingOut{}, err
 	}
-	if in.Key == settings.MCPEnabled || in.Key == settings.MCPPort {
+	if in.Key == settings.MCPEnabled {
 		if err := s.Endpoint.Apply(ctx); err != nil {
 			return verbs.SettingOut{}, err
 		}

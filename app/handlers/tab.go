@@ -179,13 +179,15 @@ func (s Services) taskTab(ctx context.Context, call registry.Call, in verbs.Task
 	if err != nil {
 		return verbs.TabOut{}, err
 	}
+	notice := s.noticing(ctx, cmp.Or(in.Agent, "shell"))
 	open, _, err := s.Tasks.OpenTab(ctx, call.Subject.Task, task.NewTab{
 		Agent: cmp.Or(in.Agent, "shell"), Name: in.Name, Fresh: in.Fresh, Opener: call.Caller.Task, Prompt: text, Sender: senderOf(call), Still: call.Still,
 	})
 	if err != nil {
 		return verbs.TabOut{}, err
 	}
-	return verbs.TabOut{Tab: renderTab(open.Info())}, nil
+	said := notice()
+	return verbs.TabOut{Tab: renderTab(open.Info()), Notice: said}, nil
 }
 
 func (s Services) tabOutside(ctx context.Context, call registry.Call, in verbs.TabOutsideIn) (verbs.TabOutsideOut, error) {

@@ -1,6 +1,7 @@
 package handlers
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -8,6 +9,7 @@ import (
 	"time"
 
 	"termic/app/git"
+	"termic/app/settings"
 	"termic/app/tab"
 	"termic/app/task"
 	"termic/registry"
@@ -40,11 +42,14 @@ func (s Services) taskNew(ctx context.Context, call registry.Call, in verbs.Task
 	if want.Prompt, err = s.compose(call, in.PromptID, in.Prompt); err != nil {
 		return verbs.TaskNewOut{}, err
 	}
+	want.Progress = func(text string) { registry.Progress(ctx, text) }
+	notice := s.noticing(ctx, cmp.Or(want.Agent, s.Settings.Get(settings.DefaultAgent)))
 	record, delivered, err := s.Tasks.Create(ctx, want)
 	if err != nil {
 		return verbs.TaskNewOut{}, err
 	}
-	out := verbs.TaskNewOut{Task: s.taskFor(call, record), Delivery: "none", Setup: s.Tasks.SetupNote(record.ID)}
+	out := verbs.TaskNewOut{Delivery: "none", Fetched: s.Tasks.FetchNote(record.ID), Setup: s.Tasks.SetupNote(record.ID), Notice: notice()}
+	out.Task = s.taskFor(call, record)
 	switch {
 	case delivered:
 		out.Delivery = "submitted"
@@ -78,6 +83,7 @@ func (s Services) taskStatus(ctx context.Context, call registry.Call, _ verbs.Ta
 	}
 	if call.Caller.Scope == registry.Full {
 		out.Notes = s.Tasks.CageNotes(record.ID)
+		out.Limits = renderLimits(s.Tasks.Limits(record.ID))
 	}
 	if held, _, ok := s.Book.Get(call.Caller.Grant); ok && held.Task == record.ID {
 		out.Grant = verbs.Grant{
@@ -115,13 +121,14 @@ func (s Services) taskRename(_ context.Context, call registry.Call, in verbs.Tas
 }
 
 func (s Services) taskArchive(ctx context.Context, call registry.Call, in verbs.TaskArchiveIn) (verbs.TaskArchiveOut, error) {
-	record, unsent, err := s.Tasks.Archive(ctx, call.Subject.Task, task.PutAway{
+	done, err := s.Tasks.Archive(ctx, call.Subject.Task, task.PutAway{
 		Force: in.Force, Confirm: in.Confirm, Progress: func(text string) { registry.Progress(ctx, text) },
 	})
 	if err != nil {
 		return verbs.TaskArchiveOut{}, err
 	}
-	out := verbs.TaskArchiveOut{Task: s.task(record), Kept: []string{}, Unsent: unsent}
+	record := done.Record
+	out := verbs.TaskArchiveOut{Task: s.task(record), Kept: []string{}, Unsent: done.Unsent, Commands: done.Commands}
 	if record.Archived != nil {
 		out.Kept, out.Bytes = append(kept(*record.Archived), keptOwn(record.Kept)...), record.Archived.Bytes
 		out.IgnoredFiles, out.IgnoredBytes = record.Archived.IgnoredFiles, record.Archived.IgnoredBytes

@@ -16,8 +16,9 @@ import (
 type Window interface {
 	// Watch begins to keep what changes, and returns the ticket that opens the stream of it.
 	Watch() string
-	// Calls returns the newest calls of the control plane, oldest first.
-	Calls() ([]verbs.Called, error)
+	// Calls returns the newest calls of the control plane, oldest first: of everyone, or those that a task's agent made
+	// and that were about the task.
+	Calls(of ident.Task) ([]verbs.Called, error)
 	// Show brings the window to the front and shows the task in it, if one is named. It returns false
 	// where there is no window.
 	Show(which ident.Task) bool
@@ -28,7 +29,7 @@ func (s Services) bindWindow(r *registry.Router) {
 	bind(r, verbs.WindowWatch, func(ctx context.Context, _ registry.Call, _ verbs.None) (verbs.WindowWatchOut, error) {
 		// The ticket comes first: what changes while the page is drawn up is then told twice, and never not at all.
 		ticket := s.Window.Watch()
-		calls, err := s.Window.Calls()
+		calls, err := s.Window.Calls("")
 		if err != nil {
 			return verbs.WindowWatchOut{}, err
 		}
@@ -36,6 +37,10 @@ func (s Services) bindWindow(r *registry.Router) {
 		out := page.Draw(ctx)
 		out.Ticket, out.Calls = ticket, calls
 		return out, nil
+	})
+	bind(r, verbs.WindowCalls, func(_ context.Context, call registry.Call, _ verbs.WindowCallsIn) (verbs.WindowCallsOut, error) {
+		calls, err := s.Window.Calls(call.Subject.Task)
+		return verbs.WindowCallsOut{Calls: calls}, err
 	})
 	bind(r, verbs.TaskOpen, func(_ context.Context, call registry.Call, _ verbs.TaskOpenIn) (verbs.None, error) {
 		if !s.Window.Show(call.Subject.Task) {

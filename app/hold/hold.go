@@ -113,7 +113,7 @@ func (h *Holds) Ask(ctx context.Context, q registry.Question) *refusal.Refusal {
 		}
 		return nil
 	case <-q.Call.Ended:
-		return refusal.New(refusal.Revoked, "the grant ended while the call waited for the person", "")
+		return refusal.New(refusal.Revoked, "the grant ended, or was narrowed, while the call waited for the person", "")
 	case <-ctx.Done():
 		return refusal.New(refusal.Cancelled, "the call was given up while it waited for the person", "")
 	case <-timer.C:

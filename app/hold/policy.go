@@ -160,6 +160,18 @@ func (p *Policy) Forget(id string, onlyAllow bool) error {
 	})
 }
 
+// Release removes the rules that match, whatever they say: those that name what is gone for good, and so cover nothing any
+// more. Left where they are, they would deny what they cannot be told to cover.
+func (p *Policy) Release(match func(Rule) bool) error {
+	p.mu.Lock()
+	found := slices.ContainsFunc(p.rules, match)
+	p.mu.Unlock()
+	if !found {
+		return nil
+	}
+	return p.change(func(rules []Rule) ([]Rule, error) { return slices.DeleteFunc(rules, match), nil })
+}
+
 // change changes the rules on disk first, and then in memory.
 func (p *Policy) change(how func([]Rule) ([]Rule, error)) error {
 	p.mu.Lock()

@@ -64,6 +64,9 @@ func Open(s *store.Store, g *git.Git) (*Projects, error) {
 	return &Projects{store: s, git: g, list: list}, nil
 }
 
+// Git returns the git program that repositories are opened with.
+func (p *Projects) Git() *git.Git { return p.git }
+
 // List returns the projects by name.
 func (p *Projects) List() []Project {
 	p.mu.RLock()
@@ -116,9 +119,17 @@ func (p *Projects) Absent(id ident.Project) (*git.Repo, error) {
 	return p.git.Absent(project.CommonDir), nil
 }
 
+// Tasks says what the tasks know of a repository that is to become a project.
+type Tasks interface {
+	// OutsideTasks refuses one that tasks may have written. It is asked with the list of projects locked.
+	OutsideTasks(root, common string) error
+	// FormerProject returns the id under which its tasks know it, when the list was lost and they were not; else nothing.
+	FormerProject(ctx context.Context, repo *git.Repo) (ident.Project, error)
+}
+
 // Add registers the repository at path. With an empty name it is named after its directory. Adding the same
-// repository again returns the project that there is.
-func (p *Projects) Add(ctx context.Context, path, name string) (Project, error) {
+// repository again returns the project that there is. tasks is asked about a repository that is none yet.
+func (p *Projects) Add(ctx context.Context, path, name string, tasks Tasks) (Project, error) {
 	if !filepath.IsAbs(path) {
 		return Project{}, refusal.New(refusal.BadInput, "the path is not absolute", "give the full path")
 	}
@@ -133,6 +144,10 @@ func (p *Projects) Add(ctx context.Context, path, name string) (Project, error) 
 	if err := ident.CheckName(name); err != nil {
 		return Project{}, refusal.New(refusal.BadInput, err.Error(), "give the project another name").Because(err)
 	}
+	id, err := tasks.FormerProject(ctx, repo)
+	if err != nil {
+		return Project{}, fmt.Errorf("add project: look for its tasks: %w", err)
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, other := range p.list {
@@ -145,7 +160,13 @@ func (p *Projects) Add(ctx context.Context, path, name string) (Project, error) 
 			return Project{}, refusal.New(refusal.Conflict, "there is a project "+other.Name+" already", "give this one another name")
 		}
 	}
-	project := Project{ID: ident.NewProject(), Name: name, Root: repo.Root, CommonDir: repo.CommonDir, Added: time.Now().UTC()}
+	if err := tasks.OutsideTasks(repo.Root, repo.CommonDir); err != nil {
+		return Project{}, err
+	}
+	if id == "" || slices.ContainsFunc(p.list, func(q Project) bool { return q.ID == id }) {
+		id = ident.NewProject()
+	}
+	project := Project{ID: id, Name: name, Root: repo.Root, CommonDir: repo.CommonDir, Added: time.Now().UTC()}
 	list := append(slices.Clone(p.list), project)
 	if err := file.Save(p.store, list); err != nil {
 		return Project{}, fmt.Errorf("add project: %w", err)

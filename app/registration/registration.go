@@ -47,7 +47,7 @@ type Tokens interface {
 	State() (url, why string)
 	// URL returns the address that is served; while nothing is, the one that would be; "" where there was none yet.
 	URL() string
-	// Admit mints a token for a client that was just registered, in place of the one that it had, while the
+	// Admit gives a client that was just registered a token, or the one that it has another ceiling, while the
 	// endpoint serves; else it gets one when the endpoint starts.
 	Admit(name string, ceiling registry.Class) error
 	// Proof returns the SHA-256 of a client's token in hex, "" where it has none. Only the app can know it, so
@@ -211,8 +211,8 @@ func (s *Set) status(c clients.Client) Status {
 		return out
 	}
 	out.State = p.state
-	if extra, err := c.HasExtra(p.from.Data); err == nil && !extra && out.Registered {
-		out.Needs = c.Extra.Asks
+	if lacks, err := c.Lacks(p.from.Data); err == nil && out.Registered {
+		out.Needs = lacks
 	}
 	return out
 }

@@ -6,6 +6,7 @@ package repoconf
 import (
 	"fmt"
 	"maps"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -24,7 +25,7 @@ const MaxBytes = 64 << 10
 type Settings struct {
 	// Commands that a shell runs, in order; the first that fails ends the row.
 	Setup, Run, Archive []string
-	// Copy are files that git ignores, relative to the project's checkout.
+	// Copy are files that git ignores, relative to the project's checkout, or patterns of them (checkCopy).
 	Copy  []string
 	Agent string
 	// Hosts, Read and Write only narrow what the person set.
@@ -147,8 +148,8 @@ func checkList(e entry) string {
 		most = maxCommands
 	case "copy":
 		for _, v := range e.values {
-			if !filepath.IsLocal(v) || slices.ContainsFunc(strings.Split(filepath.ToSlash(v), "/"), func(p string) bool { return strings.EqualFold(p, ".git") }) {
-				return fmt.Sprintf("copy: %q is no path within the checkout", clip(v))
+			if why := checkCopy(v); why != "" {
+				return fmt.Sprintf("copy: %q %s", clip(v), why)
 			}
 		}
 	case "hosts":
@@ -161,6 +162,26 @@ func checkList(e entry) string {
 		return fmt.Sprintf("%s: %v", e.key, err)
 	case len(e.values) > most:
 		return fmt.Sprintf("%s has %d items, %d is the most", e.key, len(e.values), most)
+	}
+	return ""
+}
+
+// checkCopy returns what is wrong with a name of files to copy: a path, or a pattern in which * and ? stand for parts of a
+// name and ** for any number of directories.
+func checkCopy(v string) string {
+	names, deep := strings.Split(v, "/"), 0
+	if !filepath.IsLocal(v) || path.Clean(v) == "." || slices.ContainsFunc(names, func(n string) bool { return strings.EqualFold(n, ".git") }) {
+		return "is no path within the checkout"
+	}
+	for _, n := range names {
+		if n == "**" {
+			deep++
+		} else if _, err := path.Match(n, ""); err != nil || strings.Contains(n, "**") {
+			return "is no pattern: ** stands alone between slashes, and [ is closed"
+		}
+	}
+	if deep > 2 { // what it takes to match grows with each
+		return "has more than two **"
 	}
 	return ""
 }

@@ -25,6 +25,9 @@ const (
 	Contrast     = "appearance.contrast"
 	Shortcuts    = "shortcuts"
 	Processes    = "cage.processes"
+	Memory       = "cage.memory"
+	CPUWeight    = "cage.cpu_weight"
+	DiskWarning  = "disk.warning"
 	Environment  = "terminal.environment"
 	Notify       = "notify.agents"
 	NotifyQuiet  = "notify.quiet_hours"
@@ -47,6 +50,9 @@ var all = []Setting{
 	{CheckoutsDir, "", "directory of new tasks' checkouts; empty: beside the data directory", isDir},
 	{Environment, "auto", "what new tabs start from: login (what your login shell's files make), own (what the app was started with), auto (login in the window, own with termic serve). Setting it asks the login shell again", isEnvironment},
 	{Processes, "4096", "processes and threads that a cage may have at once, 256 to 1000000; 0: any number. Cages that run keep what they started with", isProcesses},
+	{Memory, "0", "MiB of memory that a cage may take before what takes more is ended, 256 to 16777216; 0: any amount. Held where the system lets termic make control groups (termic doctor). Cages that run keep what they started with", isMemory},
+	{CPUWeight, "0", "share of the processors that a cage gets where others want them too, 1 to 10000, everything else has 100; 0: like everything else. Held and kept as cage.memory", isWeight},
+	{DiskWarning, "10", "GiB of the disk from which on a task's use of it is pointed out, 1 to 100000; 0: never", isGiB},
 	{Scrollback, "10000", "lines kept above the screen of each new tab", isScrollback},
 	{FontSize, "13", "size of the window's terminal text, in pixels: 9 to 32", isFontSize},
 	{ScreenReader, "false", "let a screen reader follow the window's terminals", isBool},
@@ -182,12 +188,18 @@ func isScrollback(value string) error {
 const minProcesses = 256
 
 func isProcesses(value string) error {
-	n, err := strconv.Atoi(value)
-	if err == nil && n == 0 {
-		return nil
-	}
-	if err != nil || n < minProcesses || n > 1_000_000 {
-		return fmt.Errorf("is 0 or a number from %d to 1000000", minProcesses)
+	return zeroOr(value, minProcesses, 1_000_000)
+}
+
+func isMemory(value string) error { return zeroOr(value, 256, 1<<24) }
+
+func isWeight(value string) error { return zeroOr(value, 1, 10_000) }
+
+func isGiB(value string) error { return zeroOr(value, 1, 100_000) }
+
+func zeroOr(value string, least, most int) error {
+	if n, err := strconv.Atoi(value); err != nil || n != 0 && (n < least || n > most) {
+		return fmt.Errorf("is 0 or a number from %d to %d", least, most)
 	}
 	return nil
 }

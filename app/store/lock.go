@@ -7,6 +7,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -14,6 +15,13 @@ import (
 // nameLock is the file whose flock(2) is the instance lock. It is never removed: two instances that lock two files of
 // one name would both believe to be alone.
 const nameLock = "lock"
+
+// orphanPatience is how long a lock is waited for whose owner is dead: a child that it had forked when it was killed, and
+// that has not yet called exec, holds the lock a moment longer (seen once in some hundred kills).
+var orphanPatience = 5 * time.Second
+
+// dead tells that a process is known and does not run any more.
+func dead(pid int) bool { return pid > 0 && errors.Is(unix.Kill(pid, 0), unix.ESRCH) }
 
 // takeLock locks the data directory for the life of the returned file, or returns a LockedError. The kernel drops
 // the lock when the process dies in whatever way, so there is no stale lock.
@@ -27,6 +35,10 @@ func takeLock(root *os.Root, dir string) (*os.File, error) {
 		return nil, errors.Join(err, fmt.Errorf("%s: %w: not a regular file", nameLock, ErrCorrupt))
 	}
 	err = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+	for deadline := time.Now().Add(orphanPatience); errors.Is(err, unix.EWOULDBLOCK) && dead(lockPid(f)) && time.Now().Before(deadline); {
+		time.Sleep(5 * time.Millisecond)
+		err = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+	}
 	if errors.Is(err, unix.EWOULDBLOCK) {
 		defer f.Close()
 		return nil, &LockedError{dir, lockPid(f)}

@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
 func TestOpenCreatesTheDirectoryForItsOwnerOnly(t *testing.T) {
@@ -202,6 +204,55 @@ func TestASecondInstanceIsRefusedUntilTheFirstIsGone(t *testing.T) {
 		t.Fatalf("after Close: %v", err)
 	}
 	s.Close()
+}
+
+// A child of an instance that was killed holds the lock for a moment: until it calls exec. Here it is another open file.
+func TestTheLockOfADeadInstanceIsWaitedFor(t *testing.T) {
+	ended := exec.Command("true")
+	if err := ended.Run(); err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		pid     int
+		release bool
+	}{
+		"dead, and let go soon":        {ended.Process.Pid, true},
+		"dead, and never let go":       {ended.Process.Pid, false},
+		"alive: nothing to wait for":   {os.Getpid(), false},
+		"unknown: nothing to wait for": {0, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := filepath.Join(t.TempDir(), "data")
+			if err := os.Mkdir(dir, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			held, err := os.OpenFile(filepath.Join(dir, nameLock), os.O_RDWR|os.O_CREATE, 0o600)
+			if err == nil {
+				_, err = fmt.Fprintf(held, "%d\n", c.pid)
+			}
+			if err == nil {
+				err = syscall.Flock(int(held.Fd()), syscall.LOCK_EX)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer held.Close()
+			if c.release {
+				time.AfterFunc(50*time.Millisecond, func() { held.Close() })
+			} else {
+				was := orphanPatience
+				orphanPatience = 20 * time.Millisecond
+				defer func() { orphanPatience = was }()
+			}
+			s, err := Open(dir)
+			if c.release != (err == nil) || err != nil && !errors.Is(err, ErrLocked) {
+				t.Fatalf("Open: %v", err)
+			}
+			if s != nil {
+				s.Close()
+			}
+		})
+	}
 }
 
 func TestALockThatIsNoFileIsRefused(t *testing.T) {

@@ -28,6 +28,7 @@ func (t *Tab) heard(payload []byte) {
 		}
 		return
 	}
+	t.told++
 	for _, o := range t.hooks.Take(claim) {
 		t.observe(o)
 	}

@@ -41,7 +41,7 @@ func (t *Tab) run() {
 	case <-read:
 	case <-time.After(drain):
 	}
-	if err := t.session.Hangup(hangupGrace); err != nil {
+	if err := t.session.Hangup(HangupGrace); err != nil {
 		t.log("processes outlived their tab", "tab", t.spec.ID, "cause", err)
 	}
 	t.session.Close()

@@ -122,6 +122,7 @@ type Tab struct {
 	claims   *osc.Taker // takes their reports out of the output; nil without a nonce
 	hooks    hook.Tracker
 	epoch    string        // of the marks of its log
+	told     int           // reports of the agent's hooks
 	strays   int           // reports without the nonce, or that were none
 	unseen   bool          // the screen has changed since it was read
 	seen     time.Time     // when it was read
@@ -275,16 +276,16 @@ func (t *Tab) Resize(size pty.Size) error {
 	return nil
 }
 
-// hangupGrace is how long what runs in a tab may take to end by itself. Agents save their state on hang-up;
+// HangupGrace is how long what runs in a tab may take to end by itself. Agents save their state on hang-up;
 // the slowest tried needed 0.4 s.
-const hangupGrace = 2 * time.Second
+const HangupGrace = 2 * time.Second
 
 // Close ends everything that runs in the tab and returns when it is gone.
 func (t *Tab) Close() error {
 	if t.session == nil {
 		return nil
 	}
-	err := t.session.Hangup(hangupGrace)
+	err := t.session.Hangup(HangupGrace)
 	t.session.Close()
 	<-t.ended
 	return err

@@ -27,36 +27,44 @@ type PutAway struct {
 	Progress func(string)
 }
 
+// PuttingAway is what archiving a task came to.
+type PuttingAway struct {
+	Record Record
+	// Unsent counts the texts that waited in its tabs, which are not delivered.
+	Unsent int
+	// Commands says what went wrong with the project's archive commands; empty when nothing did.
+	Commands string
+}
+
 // Archive ends a task: its token, its tabs, its checkout. All work in it is kept first. Unless forced it is refused while
-// an agent works. A checkout that is gone is *CheckoutGoneError, unless confirmed. It also returns how many texts waited in
-// its tabs, which are not delivered.
-func (s *Tasks) Archive(ctx context.Context, id ident.Task, want PutAway) (_ Record, unsent int, _ error) {
+// an agent works. A checkout that is gone is *CheckoutGoneError, unless confirmed.
+func (s *Tasks) Archive(ctx context.Context, id ident.Task, want PutAway) (PuttingAway, error) {
 	t, err := s.find(id)
 	if err != nil {
-		return Record{}, 0, err
+		return PuttingAway{}, err
 	}
 	defer t.life.Unlock()
 	record := s.follow(t)
 	if record.Stage != Live {
-		return Record{}, 0, refusal.New(refusal.Conflict, "the task is "+string(record.Stage), "")
+		return PuttingAway{}, refusal.New(refusal.Conflict, "the task is "+string(record.Stage), "")
 	}
 	if busy := s.working(id); len(busy) > 0 && !want.Force {
-		return Record{}, 0, refusal.New(refusal.Conflict, "still working: "+strings.Join(busy, ", "), "wait for it, or archive with force")
+		return PuttingAway{}, refusal.New(refusal.Conflict, "still working: "+strings.Join(busy, ", "), "wait for it, or archive with force")
 	}
-	unsent = s.unsent(id)
+	out := PuttingAway{Unsent: s.unsent(id)}
 	if !record.OwnCheckout {
 		shown := s.shownTabs(t, record)
 		s.end(t)
 		s.saveShown(id, shown)
-		record, err := s.save(t, func(r *Record) { r.Stage = Archived })
-		return record, unsent, err
+		out.Record, err = s.save(t, func(r *Record) { r.Stage = Archived })
+		return out, err
 	}
 	repo, err := s.repo(ctx, record)
 	if err != nil {
-		return Record{}, 0, err
+		return PuttingAway{}, err
 	}
-	record, err = s.archive(ctx, t, repo, record, want)
-	return record, unsent, err
+	out.Record, out.Commands, err = s.archive(ctx, t, repo, record, want)
+	return out, err
 }
 
 // unsent counts the texts that wait in the tabs of a task.
@@ -67,11 +75,11 @@ func (s *Tasks) unsent(id ident.Task) (n int) {
 	return n
 }
 
-// archive archives a task that has a checkout of its own.
-func (s *Tasks) archive(ctx context.Context, t *task, repo *git.Repo, record Record, want PutAway) (Record, error) {
+// archive archives a task that has a checkout of its own. commands is as in PuttingAway.
+func (s *Tasks) archive(ctx context.Context, t *task, repo *git.Repo, record Record, want PutAway) (_ Record, commands string, _ error) {
 	id, gone := record.ID, record.lacksCheckout()
 	if gone && want.Confirm != goneWord(record) {
-		return Record{}, &CheckoutGoneError{goneWord(record)}
+		return Record{}, "", &CheckoutGoneError{goneWord(record)}
 	}
 	say := func(text string) {
 		if want.Progress != nil {
@@ -81,7 +89,11 @@ func (s *Tasks) archive(ctx context.Context, t *task, repo *git.Repo, record Rec
 	// Once while the tabs live: what cannot be kept is then refused before anything has ended.
 	first, err := s.keep(ctx, repo, record, want.Progress)
 	if err != nil && !errors.Is(err, git.ErrBusy) {
-		return Record{}, err
+		return Record{}, commands, err
+	}
+	if !gone {
+		say("running the project's archive commands")
+		commands = s.lastCommands(ctx, t)
 	}
 	shown := s.shownTabs(t, record)
 	say("ending its tabs")
@@ -89,25 +101,26 @@ func (s *Tasks) archive(ctx context.Context, t *task, repo *git.Repo, record Rec
 	kept, err := s.keep(ctx, repo, record, want.Progress)
 	if err != nil {
 		s.showAgain(t, shown)
-		return Record{}, err
+		return Record{}, commands, err
 	}
 	note := ""
 	if gone {
 		note = "its checkout was gone when it was archived: it comes back with what was committed or staged, and nothing else"
 	}
 	if _, err = s.save(t, func(r *Record) { r.Stage, r.Archived, r.Kept = Archiving, &kept, own }); err != nil {
-		return Record{}, err
+		return Record{}, commands, err
 	}
 	if err := repo.RemoveArchived(ctx, kept); err != nil {
 		if _, again := s.save(t, func(r *Record) { r.Stage = Live }); again != nil {
 			s.Log.Error("task neither archived nor live again", "task", id, "cause", again)
 		}
 		s.showAgain(t, shown)
-		return Record{}, err
+		return Record{}, commands, err
 	}
 	s.saveShown(id, shown)
 	s.discard(ctx, repo, &kept, &first, record.Archived)
-	return s.archived(t, trouble, note)
+	record, err = s.archived(t, trouble, note)
+	return record, commands, err
 }
 
 // discard frees what earlier archives of the task take in the store, now that kept holds everything.
@@ -226,6 +239,7 @@ func (s *Tasks) Restore(ctx context.Context, id ident.Task, branch string) (Reco
 		return Record{}, err
 	}
 	record.Branch = cmp.Or(branch, record.Branch)
+	copied := s.copyAgain(ctx, repo, record)
 	trouble := ""
 	if record.Mode.Caged() {
 		if err := s.enterView(ctx, record); err != nil {
@@ -233,7 +247,12 @@ func (s *Tasks) Restore(ctx context.Context, id ident.Task, branch string) (Reco
 			trouble = "the task's own git could not be made again: its cage will say why when it starts"
 		}
 	}
-	record, err = s.save(t, func(r *Record) { r.Stage, r.Trouble, r.Branch = Live, trouble, record.Branch })
+	record, err = s.save(t, func(r *Record) {
+		r.Stage, r.Trouble, r.Branch = Live, trouble, record.Branch
+		if r.Namespace == "" && copied != nil { // what a caged task made keeps what it was compared by
+			r.Copied = copied
+		}
+	})
 	if err == nil {
 		s.dropCopies(ctx, repo, record)
 	}

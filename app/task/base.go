@@ -1,10 +1,12 @@
 package task
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"regexp"
 	"slices"
+	"strings"
 
 	"termic/app/git"
 	"termic/registry/ident"
@@ -12,16 +14,60 @@ import (
 )
 
 // base resolves what a new task starts from: the named ref, or the project's default branch. A scoped caller's
-// is the default branch, or a commit of its own task or of one that descends from it (I7).
-func (s *Tasks) base(ctx context.Context, repo *git.Repo, record Record, ref string) (git.OID, error) {
+// is the default branch, or a commit of its own task or of one that descends from it (I7). note says why it is not
+// origin's, when that was asked for.
+func (s *Tasks) base(ctx context.Context, repo *git.Repo, record Record, want New) (base git.OID, note string, err error) {
+	ref := want.Base
 	main, err := repo.DefaultBranch(ctx)
-	if ref == "" || record.Namespace != "" && ref == main.Name {
-		return main.OID, err
+	switch {
+	case err != nil && ref == "":
+		return "", "", err
+	case record.Namespace != "" && want.Fetch: // the guard has refused it
+		return "", "", refusal.New(refusal.NotPermitted, "a scoped caller's base is not fetched", "leave fetch out")
+	case want.Fetch:
+		return s.fetchedBase(ctx, repo, main, ref)
+	case ref == "" || record.Namespace != "" && ref == main.Name:
+		return main.OID, "", nil
+	case record.Namespace == "":
+		base, err = repo.Resolve(ctx, ref)
+		return base, "", err
 	}
-	if record.Namespace == "" {
-		return repo.Resolve(ctx, ref)
+	base, err = s.scopedBase(ctx, repo, record, ref)
+	return base, "", err
+}
+
+// fetchedBase returns where origin has a branch, the default one when none is named. When origin is not reached it is where
+// the branch was when it was fetched last, else what ref is here, and note says so.
+func (s *Tasks) fetchedBase(ctx context.Context, repo *git.Repo, main git.Branch, ref string) (base git.OID, note string, err error) {
+	branch := cmp.Or(ref, main.Name)
+	for _, prefix := range []string{"refs/heads/", "refs/remotes/origin/", "origin/"} {
+		if rest, ok := strings.CutPrefix(branch, prefix); ok {
+			branch = rest
+			break
+		}
 	}
-	return s.scopedBase(ctx, repo, record, ref)
+	if branch == "" {
+		return "", "", refusal.New(refusal.Conflict, "the project has no default branch that could be fetched", "name a branch of origin as base")
+	}
+	base, err = repo.FetchBranch(ctx, branch)
+	switch {
+	case errors.Is(err, git.ErrRefNotFound), errors.Is(err, git.ErrBadBranch):
+		return "", "", refusal.New(refusal.NotFound, "origin has no branch of that name", "only a branch can be fetched first; leave fetch out to start from what is here").Because(err)
+	case errors.Is(err, git.ErrNoRemote):
+		return "", "", refusal.New(refusal.Conflict, "the project has no remote called origin, so that nothing can be fetched", "leave fetch out").Because(err)
+	case !errors.Is(err, git.ErrUnreachable):
+		return base, "", err
+	}
+	s.Log.Warn("a task's base was not fetched", "project", repo.Root, "cause", err)
+	note, kept := git.Why(err), "refs/remotes/origin/"+branch
+	if base, err = repo.Resolve(ctx, kept); err == nil {
+		return base, "origin was not reached (" + note + "): the task starts from origin/" + branch + " as it was fetched last", nil
+	}
+	if !errors.Is(err, git.ErrRefNotFound) {
+		return "", "", err
+	}
+	base, err = repo.Resolve(ctx, cmp.Or(ref, main.Name))
+	return base, "origin was not reached (" + note + ") and never was: the task starts from " + branch + " as it is here", err
 }
 
 // commitID is a whole commit id, SHA-1 or SHA-256. A part of one would say whether other objects begin with it.

@@ -14,7 +14,7 @@ import (
 
 // inMemory makes tasks in memory: id, then its parents, the nearest first.
 func inMemory(lines ...[]ident.Task) *Tasks {
-	s := &Tasks{Tools: Tools{Machine: cage.NewMachine("")}, tasks: map[ident.Task]*task{}}
+	s := &Tasks{Tools: Tools{Machine: cage.NewMachine("", nil)}, tasks: map[ident.Task]*task{}}
 	for _, line := range lines {
 		r := Record{ID: line[0], Parents: line[1:], Mode: capability.Monitor, OwnCheckout: true, Stage: Live, Created: time.Now().UTC()}
 		if len(r.Parents) > 0 {

@@ -89,7 +89,7 @@ func (s *Tasks) ensureCage(ctx context.Context, t *task) (*caged, error) {
 	if err != nil {
 		return nil, err
 	}
-	spec := cage.Spec{Declared: declared, Dirs: dirs, Decided: t.denied(s.Log).decided, Processes: s.Settings.Int(settings.Processes)}
+	spec := cage.Spec{Declared: declared, Dirs: dirs, Decided: t.denied(s.Log).decided, Limits: s.limitsOf(t.record()), Name: string(t.record().ID)}
 	if declared.Mode == capability.Enforce { // elsewhere the network is open, and nothing is refused
 		spec.Connects = t.denied(s.Log).connects
 	}

@@ -1,6 +1,7 @@
 package task
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -75,14 +76,33 @@ func (s *Tasks) movedTo(record Record) string {
 	return to
 }
 
+// FormerProject returns the id of a project that is not known any more, of which a task has its checkout or its archive in the
+// repository: the list of projects was lost or set aside, and the repository is added again. Empty when there is none.
+func (s *Tasks) FormerProject(ctx context.Context, repo *git.Repo) (ident.Project, error) {
+	for _, record := range s.List() {
+		if _, known := s.Projects.Get(record.Project); known {
+			continue
+		}
+		if git.LockedWith(repo.CommonDir, lockReason(record.ID)) != "" || !record.OwnCheckout && record.Dir == repo.Root {
+			return record.Project, nil
+		}
+		pins, err := repo.Refs(ctx, "refs/termic/"+string(record.ID))
+		if err != nil || len(pins) > 0 {
+			return record.Project, err
+		}
+	}
+	return "", nil
+}
+
 // CheckoutTrouble says in words that a task's checkout is not where it was, and what to do; both are empty when it is.
 func (s *Tasks) CheckoutTrouble(record Record) (what, remedy string) {
-	if record.Stage != Live || !record.OwnCheckout || exists(filepath.Join(record.Dir, ".git")) {
+	_, known := s.Projects.Get(record.Project)
+	if known && (record.Stage != Live || !record.OwnCheckout || exists(filepath.Join(record.Dir, ".git"))) {
 		return "", ""
 	}
 	project, ok := s.Projects.Get(record.Project)
 	if !ok {
-		return "", ""
+		return "its project is not known any more", "add the repository again, and its tasks are its own again: termic project add PATH"
 	}
 	root, dir := quoteArg(project.Root), quoteArg(record.Dir)
 	to := s.movedTo(record)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"time"
 
@@ -17,29 +18,39 @@ const commandLimit = 30 * time.Minute
 
 // setUp begins the project's setup commands in a new task, in a terminal of its own, in the task's cage: they run beside
 // the agent, can be watched and ended, and what they printed is kept. It returns what was not run, in words. A setup
-// that cannot be begun costs nobody the task.
-func (s *Tasks) setUp(ctx context.Context, t *task) string {
-	settings, err := s.RepoSettings(ctx, t.record().Project)
+// that cannot be begun costs nobody the task. err is that of reading the settings.
+func (s *Tasks) setUp(ctx context.Context, t *task, settings RepoSettings, err error) (notes []string) {
 	if err != nil {
 		s.Log.Warn("settings of the repository not read", "task", t.record().ID, "cause", err)
-		return "the project's settings could not be read, so that no setup ran"
+		return []string{"the project's settings could not be read, so that no setup ran"}
 	}
 	lines, note := settings.Commands("setup")
-	if len(lines) == 0 && note != "" && !settings.Broken() {
-		note += "; " + settings.HowToTrust()
-	}
 	if len(lines) == 0 {
-		return note
+		return []string{note}
 	}
-	if t.fromCage {
-		return "the setup commands were not run: the task starts from what a cage wrote and is less caged, so that they would run what was written there. " +
-			"Look at what they read, then: termic run " + t.record().Name + " setup"
+	if t.record().BaseCaged {
+		return []string{"the setup commands were not run: the task starts from what a cage wrote and is less caged, so that they would run what was written there. " +
+			"Look at what they read, then: termic run " + t.record().Name + " setup"}
 	}
 	if _, err := s.openCommands(ctx, t, "setup", lines); err != nil {
 		s.Log.Warn("setup not begun", "task", t.record().ID, "cause", err)
-		return "the setup commands could not be begun"
+		return []string{"the setup commands could not be begun"}
 	}
-	return note
+	return []string{note}
+}
+
+// sentence joins what is to be said of a new task, each once, and how the person lets what they did not trust.
+func (r RepoSettings) sentence(notes []string) string {
+	var list []string
+	for _, n := range notes {
+		if n != "" && !slices.Contains(list, n) {
+			list = append(list, n)
+		}
+	}
+	if slices.ContainsFunc(list, func(n string) bool { return strings.HasSuffix(n, notTrusted) }) {
+		list = append(list, r.HowToTrust())
+	}
+	return strings.Join(list, "; ")
 }
 
 // RunCommands runs a row of the project's commands, setup or run, in a terminal of a task. still is as in OpenTab.

@@ -21,9 +21,11 @@ import (
 
 // New says what a new task is to be.
 type New struct {
-	Name     string
-	Project  ident.Project
-	Base     string
+	Name    string
+	Project ident.Project
+	Base    string
+	// Fetch brings Base, a branch, to where origin has it before.
+	Fetch    bool
 	Agent    string
 	Mode     capability.Mode
 	MCP      bool
@@ -43,9 +45,18 @@ type New struct {
 	// Scoped tells that Creator's agents hold a scoped token: the task gets a name in Creator's namespace, starts
 	// from what Creator may see, and counts against its budget.
 	Scoped bool
+	// Progress, when set, is told in a few words how far it has come.
+	Progress func(string)
 	// Still says whether the caller may have the task now. It is asked when the task is entered, with Creator's
 	// life locked, and before a prompt is delivered.
 	Still func() error
+}
+
+// say tells whoever waits how far it has come.
+func (want New) say(text string) {
+	if want.Progress != nil {
+		want.Progress(text)
+	}
 }
 
 // branchPrefix marks the branches that are ours.
@@ -79,18 +90,28 @@ func (s *Tasks) Create(ctx context.Context, want New) (record Record, delivered 
 	if err != nil {
 		return Record{}, false, err
 	}
+	repoSettings, repoErr := s.RepoSettings(ctx, want.Project)
+	undo := func(cause error) error { return s.undoCheckout(repo, record, cause) }
+	var copied []git.Carried
+	var notes []string
 	if record.OwnCheckout {
+		want.say("checking out")
 		if err = s.checkOut(ctx, repo, record); err != nil {
 			return Record{}, false, err
 		}
+		names, why := repoSettings.Commands("copy")
+		var left string
+		if copied, left, err = s.copyIn(ctx, repo, record, names, want.say); err != nil {
+			return Record{}, false, undo(err)
+		}
+		notes = append(notes, why, left)
 	}
-	undo := func(cause error) error { return s.undoCheckout(repo, record, cause) }
 	// A crash before the tab is open leaves a task with a tab in which nothing runs, as any other crash does.
 	s.saveShown(record.ID, []tab.Saved{{
 		ID: ident.NewTab(), Name: definition.ID, Agent: definition.ID, Opener: want.Creator, Cage: record.Mode.String(),
 		Lines: []string{"The app ended while this tab was being opened; a prompt for it was not delivered."},
 	}})
-	if record, err = s.save(t, func(r *Record) { r.Stage = Live }); err != nil {
+	if record, err = s.save(t, func(r *Record) { r.Stage, r.Copied = Live, copied }); err != nil {
 		return Record{}, false, undo(err)
 	}
 	_, delivered, err = s.openTab(ctx, t, definition, tabWish{opener: want.Creator, prompt: want.Prompt, sender: want.Sender, still: want.Still})
@@ -98,11 +119,21 @@ func (s *Tasks) Create(ctx context.Context, want New) (record Record, delivered 
 		s.end(t)
 		return Record{}, false, undo(err)
 	}
-	note := s.setUp(ctx, t)
+	notes = append(notes, s.setUp(ctx, t, repoSettings, repoErr)...)
 	s.mu.Lock()
-	t.setup = note
+	t.setup = repoSettings.sentence(notes)
 	s.mu.Unlock()
 	return record, delivered, nil
+}
+
+// FetchNote says why a task's base is not origin's although that was asked for; empty else, and after a restart of the app.
+func (s *Tasks) FetchNote(id ident.Task) string {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if t := s.tasks[id]; t != nil {
+		return t.fetched
+	}
+	return ""
 }
 
 // SetupNote says what of the project's settings was not run when a task was made, in words; empty when nothing was
@@ -175,6 +206,8 @@ func (s *Tasks) admitCage(want New) error {
 	switch {
 	case want.Mode.Caged() && want.Live:
 		return refusal.New(refusal.Conflict, "the project's own checkout cannot be caged: what an agent writes there runs outside at once", "leave live out, or choose cage off")
+	case want.Fetch && want.Live:
+		return refusal.New(refusal.BadInput, "the project's own checkout is used as it is, so that nothing would be fetched for it", "leave fetch out, or live")
 	case want.Mode == capability.Off && want.MCP:
 		return refusal.New(refusal.BadInput, "a task without a cage has the control plane anyway", "leave mcp out, or choose a cage")
 	case want.Mode.Caged() && want.Bypass:
@@ -252,6 +285,9 @@ func (s *Tasks) reserve(want New) (*task, error) {
 	record := want.record()
 	if maker := s.tasks[want.Creator]; maker != nil {
 		record.Parents = append([]ident.Task{want.Creator}, maker.record().Parents...)
+		if record.Mode.Caged() {
+			record.Limits = maker.record().Limits // it begins with what the person chose there
+		}
 	}
 	if want.Scoped {
 		record.Namespace = want.Creator
@@ -298,11 +334,15 @@ func (s *Tasks) prepare(ctx context.Context, repo *git.Repo, t *task, want New) 
 		}
 		return s.save(t, func(r *Record) { r.Base, r.Branch, r.Dir = head, branch, repo.Root })
 	}
-	base, err := s.base(ctx, repo, t.record(), want.Base)
+	base, fetched, err := s.base(ctx, repo, t.record(), want)
 	if err != nil {
 		return Record{}, err
 	}
-	if t.fromCage, err = s.admitBase(ctx, repo, t.record(), base, want.Confirm); err != nil {
+	s.mu.Lock()
+	t.fetched = fetched
+	s.mu.Unlock()
+	baseCaged, err := s.admitBase(ctx, repo, t.record(), base, want.Confirm)
+	if err != nil {
 		return Record{}, err
 	}
 	project, ok := s.Projects.Get(want.Project)
@@ -319,7 +359,7 @@ func (s *Tasks) prepare(ctx context.Context, repo *git.Repo, t *task, want New) 
 	if taken, err := repo.BranchExists(ctx, branch); err != nil || taken {
 		return Record{}, cmp.Or(err, git.ErrBranchExists)
 	}
-	return s.save(t, func(r *Record) { r.Base, r.Branch, r.Dir = base, branch, dir })
+	return s.save(t, func(r *Record) { r.Base, r.Branch, r.Dir, r.BaseCaged = base, branch, dir, baseCaged })
 }
 
 func headOf(ctx context.Context, repo *git.Repo) (git.OID, string, error) {

@@ -10,10 +10,6 @@ import (
 	"termic/registry/ident"
 )
 
-// DiskWarning is from how many bytes on a task's use of the disk is pointed out. A checkout with its dependencies and the
-// caches of a compiler is some gigabytes; ten of them are a runaway or forgotten builds.
-const DiskWarning = 10 << 30
-
 // Looking through a task's files ends after this many entries or this long, and says so.
 const (
 	maxCounted = 500_000

@@ -160,6 +160,9 @@ func (s *Tasks) admitEdit(before, next Record) error {
 	if before.Stage != Live {
 		return refusal.New(refusal.Conflict, "the task is "+string(before.Stage), "restore it first")
 	}
+	if err := next.admitLimits(); err != nil {
+		return err
+	}
 	err := s.admitCage(New{
 		Mode: next.Mode, MCP: next.MCP, Live: !next.OwnCheckout,
 		Hosts: next.Hosts, Read: next.Read, Write: next.Write, Env: next.Env,
@@ -184,7 +187,7 @@ func (s *Tasks) admitEdit(before, next Record) error {
 
 // sameCage tells that a change changes nothing.
 func sameCage(a, b Record) bool {
-	return a.Mode == b.Mode && a.MCP == b.MCP && slices.Equal(a.Projects, b.Projects) && a.lets().Equal(b.lets())
+	return a.Mode == b.Mode && a.MCP == b.MCP && a.Limits == b.Limits && slices.Equal(a.Projects, b.Projects) && a.lets().Equal(b.lets())
 }
 
 // lets is what a record's cage lets through.
@@ -217,6 +220,7 @@ func (s *Tasks) exchangeCage(ctx context.Context, t *task, before, next Record) 
 		saved, err = s.save(t, func(r *Record) {
 			r.Mode, r.MCP, r.Projects = next.Mode, next.MCP, next.Projects
 			r.Hosts, r.Read, r.Write, r.Env = next.Hosts, next.Read, next.Write, next.Env
+			r.Limits = next.Limits
 			if r.Mode.Caged() {
 				r.Bypass = false // it was said for a task without a cage, and does not come back with the next change
 			}

@@ -52,6 +52,8 @@ type Record struct {
 	Read  capability.Paths `json:"read,omitzero"`
 	Write capability.Paths `json:"write,omitzero"`
 	Env   capability.Names `json:"env,omitzero"`
+	// Limits are what the person chose for this task in place of the settings.
+	Limits Limits `json:"limits,omitzero"`
 	// Creator is the task whose agent made this one; empty when the person or an outside client did.
 	Creator ident.Task `json:"creator,omitempty"`
 	// Parents are the tasks from which it descends, Creator first. They are fixed when it is made.
@@ -68,6 +70,10 @@ type Record struct {
 	// WasCaged tells that a cage ran in it at some time, Landed that all that cages wrote by now has landed in the project.
 	WasCaged bool `json:"was_caged,omitzero"`
 	Landed   bool `json:"landed,omitzero"`
+	// BaseCaged tells that it started from what a cage wrote and is less caged than that cage.
+	BaseCaged bool `json:"base_caged,omitzero"`
+	// Copied are the ignored files of the project's checkout that it got copies of: what it could read of them besides.
+	Copied []git.Carried `json:"copied,omitempty"`
 	// Trouble says, in words for the person, what a crash left undone.
 	Trouble string `json:"trouble,omitempty"`
 }
@@ -101,6 +107,7 @@ func (r Record) unbounded() bool { return r.Mode == capability.Off }
 func (r Record) clone() Record {
 	r.Projects = slices.Clone(r.Projects)
 	r.Parents = slices.Clone(r.Parents)
+	r.Copied = slices.Clone(r.Copied)
 	if r.Archived != nil {
 		kept := *r.Archived
 		r.Archived = &kept

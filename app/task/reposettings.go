@@ -132,7 +132,10 @@ func (s *Tasks) Trust(ctx context.Context, id ident.Project, digest string, yes 
 	})
 }
 
-// Commands returns what is to be run for a key, or why it is not: the person's own without a question, the
+// notTrusted ends each sentence about what was not done for want of trust.
+const notTrusted = "you have not trusted them as they are now"
+
+// Commands returns what is to be run for a key, or copied, or why it is not: the person's own without a question, the
 // repository's only as trusted.
 func (r RepoSettings) Commands(key string) (lines []string, why string) {
 	lines = r.Effective.Values(key)
@@ -144,8 +147,10 @@ func (r RepoSettings) Commands(key string) (lines []string, why string) {
 			return lines, repoconf.File + " of the project has no effect: " + firstBad(r.Problems)
 		}
 		return lines, ""
+	case !r.Trusted && key == "copy":
+		return nil, "the files that " + repoconf.File + " names were not copied: " + notTrusted
 	case !r.Trusted:
-		return nil, fmt.Sprintf("the %s commands of %s were not run: you have not trusted them as they are now", key, repoconf.File)
+		return nil, fmt.Sprintf("the %s commands of %s were not run: %s", key, repoconf.File, notTrusted)
 	}
 	return lines, ""
 }

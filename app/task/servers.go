@@ -77,14 +77,27 @@ func (s *Tasks) OpenServer(ctx context.Context, id ident.Task, port uint16) (Ser
 	if running == nil {
 		return Server{}, refusal.New(refusal.Conflict, "nothing runs in the task", "open a tab and start the server there")
 	}
-	opened, err := running.servers.add(ctx, port)
+	return running.servers.add(ctx, port)
+}
+
+// unreached says why a server in a cage was not reached.
+func unreached(port uint16, err error) error {
+	var why *refusal.Refusal
 	switch {
 	case errors.Is(err, launch.ErrOwnPort):
-		return Server{}, refusal.Newf(refusal.BadInput, "name the port of a server that the agent started", "port %d is termic's own inside the cage", port)
+		why = refusal.Newf(refusal.BadInput, "name the port of a server that the agent started", "port %d is termic's own inside the cage", port)
 	case errors.Is(err, syscall.ECONNREFUSED):
-		return Server{}, refusal.Newf(refusal.Unavailable, "start the server, then open it", "nothing listens on port %d in the cage", port)
+		why = refusal.Newf(refusal.Unavailable, "start the server, then open it", "nothing listens on port %d in the cage", port)
+	case errors.Is(err, syscall.ETIMEDOUT), errors.Is(err, context.DeadlineExceeded):
+		why = refusal.Newf(refusal.Unavailable, "see what keeps the server busy, or start it again", "the server on port %d of the cage accepts no connection: as many wait for it as it lets wait", port)
+	case errors.Is(err, syscall.EBUSY):
+		why = refusal.Newf(refusal.Unavailable, "try again when servers of the cage have answered", "too many connections into the cage wait to be accepted")
+	case errors.Is(err, launch.ErrEnded):
+		why = refusal.New(refusal.Conflict, "the cage has ended", "open a tab, and start the server there")
+	default:
+		return err
 	}
-	return opened, err
+	return why.Because(err)
 }
 
 // CloseServer closes what OpenServer opened; connections end.
@@ -127,12 +140,12 @@ func (v *servers) add(ctx context.Context, port uint16) (Server, error) {
 	}
 	probe, err := v.reach(ctx, port)
 	if err != nil {
-		return Server{}, err
+		return Server{}, unreached(port, err)
 	}
 	_ = probe.Close() // it was asked for to see that somebody answers
 	listener, err := net.Listen("tcp4", "127.0.0.1:0")
-	if err != nil {
-		return Server{}, fmt.Errorf("listen for a cage's server: %w", err)
+	if err != nil { // no descriptor, or no port, is left
+		return Server{}, refusal.New(refusal.Unavailable, "this machine has no port left to listen on for the server", "close servers or programs, and try again").Because(err)
 	}
 	f := &forward{port: port, listener: listener, room: make(chan struct{}, maxForwarded), conns: map[net.Conn]bool{}}
 	v.open = append(v.open, f)

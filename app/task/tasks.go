@@ -82,6 +82,7 @@ type Tasks struct {
 	// following are the goroutines that follow the git of cages.
 	following sync.WaitGroup
 	plugins   string // directory with our plugin for agents that have no hooks
+	trying    *trying
 }
 
 // task is a task at run time.
@@ -103,19 +104,18 @@ type task struct {
 	view view
 	// opened counts the tabs that were ever opened, for their names; guarded by Tasks.mu.
 	opened map[string]int
-	// setup is SetupNote; guarded by Tasks.mu.
-	setup string
-	// fromCage tells that it was made from what a cage wrote and is less caged than that cage; guarded by life.
-	fromCage bool
+	// setup is SetupNote, fetched FetchNote; guarded by Tasks.mu.
+	setup, fetched string
 }
 
 // Open reads the tasks and puts right what a crash left behind.
 func Open(ctx context.Context, tools Tools) (*Tasks, error) {
-	s := &Tasks{Tools: tools, tasks: map[ident.Task]*task{}}
+	s := &Tasks{Tools: tools, tasks: map[ident.Task]*task{}, trying: newTrying()}
 	var err error
 	if s.plugins, err = writePlugins(tools.Store); err != nil {
 		return nil, fmt.Errorf("open tasks: %w", err)
 	}
+	s.sweepTrials()
 	if err := sweep(tools.Store); err != nil {
 		return nil, fmt.Errorf("open tasks: %w", err)
 	}
@@ -329,6 +329,9 @@ func (s *Tasks) UsedBy(id ident.Project) (live, archived int) {
 
 // Stop ends every tab and every cage; nothing that they ran is left.
 func (s *Tasks) Stop() {
+	s.trying.end()
+	s.trying.one.Lock() // until it has ended
+	defer s.trying.one.Unlock()
 	var all sync.WaitGroup
 	for _, record := range s.List() {
 		all.Go(func() {

@@ -1,10 +1,8 @@
 package task
 
 import (
-	"cmp"
 	"crypto/rand"
 	"encoding/json"
-	"fmt"
 	"net/netip"
 	"os"
 	"path"
@@ -12,11 +10,11 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"time"
 
 	"termic/registry/ident"
 	"termic/registry/refusal"
 	"termic/sandbox/capability"
+	"termic/sandbox/profile"
 	"termic/sandbox/watch"
 	"termic/sandbox/watched"
 )
@@ -26,19 +24,6 @@ import (
 
 // WatchCommand is the first argument of the termic program when it is to put itself under watch and become another.
 const WatchCommand = "__watched"
-
-// maxSeen is how many different things are kept of one task.
-const maxSeen = 2000
-
-// Seen is something that a watched task's programs asked for.
-type Seen struct {
-	Kind    string // "write", "read", "connect", "program"
-	What    string // a path or an address
-	Tab     string // where it was first seen
-	Program string // that first asked; the process can choose its name
-	Count   int
-	Last    time.Time
-}
 
 // label is what a watched program is started as.
 type label struct {
@@ -91,37 +76,12 @@ func (s *Tasks) takeWatched(text string) func(watch.Notice) {
 	if err != nil {
 		return nil
 	}
-	return func(n watch.Notice) { t.seen.note(record.Dir, home, l.Tab, n) }
-}
-
-// sightings are what one task was seen to ask for. The zero value is ready.
-type sightings struct {
-	mu    sync.Mutex
-	known map[[2]string]*Seen
-	more  int
-}
-
-func (v *sightings) note(checkout, home, tabName string, n watch.Notice) {
-	kind, what := sighting(checkout, home, n)
-	if kind == "" {
-		return
+	t.seen.apart(record.Dir, home)
+	return func(n watch.Notice) {
+		if kind, what := sighting(record.Dir, home, n); kind != "" {
+			t.seen.note(kind, what, l.Tab, n.PID)
+		}
 	}
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	key := [2]string{kind, what}
-	if known := v.known[key]; known != nil {
-		known.Count++
-		known.Last = time.Now()
-		return
-	}
-	if len(v.known) >= maxSeen {
-		v.more++
-		return
-	}
-	if v.known == nil {
-		v.known = map[[2]string]*Seen{}
-	}
-	v.known[key] = &Seen{Kind: kind, What: what, Tab: tabName, Program: programOf(n.PID), Count: 1, Last: time.Now()}
 }
 
 // whole are places that say the same of a program whatever it opens in them: every cage has them.
@@ -180,23 +140,17 @@ func programOf(pid int) string {
 	return strings.TrimSpace(string(name))
 }
 
-// Watched returns what a task was seen to ask for since the app started, by kind and name, and how many more things there
-// were than are kept.
-func (s *Tasks) Watched(id ident.Task) ([]Seen, int, error) {
+// Watched returns what a task was seen to ask for since the app started, by kind and name, and how many other things of each
+// kind are not kept any more.
+func (s *Tasks) Watched(id ident.Task) (list []Seen, dropped map[string]int, err error) {
 	s.mu.RLock()
 	t := s.tasks[id]
 	s.mu.RUnlock()
 	if t == nil {
-		return nil, 0, noSuchTask()
+		return nil, nil, noSuchTask()
 	}
-	t.seen.mu.Lock()
-	defer t.seen.mu.Unlock()
-	list := make([]Seen, 0, len(t.seen.known))
-	for _, seen := range t.seen.known {
-		list = append(list, *seen)
-	}
-	slices.SortFunc(list, func(a, b Seen) int { return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.What, b.What)) })
-	return list, t.seen.more, nil
+	list, dropped = t.seen.list()
+	return list, dropped, nil
 }
 
 // Draft is a cage that would let through what a watched task asked for, as far as a cage may.
@@ -225,45 +179,50 @@ func (s *Tasks) DraftCage(id ident.Task) (Draft, error) {
 		return Draft{}, refusal.New(refusal.Conflict, "nothing was seen of the task", "let it work in mode monitor first")
 	}
 	var draft Draft
+	var asks []profile.Ask
 	for _, one := range seen {
 		switch one.Kind {
 		case "connect":
-			if addr, err := netip.ParseAddrPort(one.What); err == nil && !addr.Addr().IsLoopback() {
+			if host := hostOf(one.What); host.IsValid() && !host.IsLoopback() {
 				draft.Addresses = append(draft.Addresses, one.What)
 			}
 		case "read", "write":
 			if one.What == record.Dir || slices.Contains(whole, one.What) || slices.Contains(scratch, one.What) {
 				continue // every cage has it, or one of its own in its place
 			}
-			if why := s.mayHave(record, one); why != "" {
-				draft.LeftOut = append(draft.LeftOut, LeftOut{one.What, why})
-			} else if one.Kind == "write" {
-				draft.Write = append(draft.Write, one.What)
-			} else {
-				draft.Read = append(draft.Read, one.What)
-			}
+			asks = append(asks, profile.Ask{Path: one.What, Write: one.Kind == "write"})
 		}
 	}
-	draft.Read = slices.DeleteFunc(draft.Read, func(name string) bool { return slices.Contains(draft.Write, name) })
+	dirs, err := s.places(record)
+	if err != nil {
+		return Draft{}, err
+	}
+	refused, err := s.Machine.Sift(asks, dirs)
+	if err != nil {
+		return Draft{}, err
+	}
+	written := map[string]bool{}
+	for _, one := range asks {
+		written[one.Path] = written[one.Path] || one.Write && refused[one] == nil
+	}
+	for _, one := range asks {
+		switch why := refused[one]; {
+		case why != nil:
+			draft.LeftOut = append(draft.LeftOut, LeftOut{one.Path, why.Error()})
+		case one.Write:
+			draft.Write = append(draft.Write, one.Path)
+		case !written[one.Path]:
+			draft.Read = append(draft.Read, one.Path)
+		}
+	}
 	return draft, nil
 }
 
-// mayHave says why a cage could not be given a path; nothing, when it could.
-func (s *Tasks) mayHave(record Record, one Seen) string {
-	paths, err := capability.PathsOf(one.What)
-	if err != nil {
-		return err.Error()
+// hostOf reads the address of a connection; not valid for a socket with a path.
+func hostOf(what string) netip.Addr {
+	if at, err := netip.ParseAddrPort(what); err == nil {
+		return at.Addr()
 	}
-	declared := capability.Declared{Mode: capability.Enforce, Set: capability.Set{Read: paths}}
-	if one.Kind == "write" {
-		declared.Set = capability.Set{Write: paths}
-	}
-	dirs, err := s.places(record)
-	if err == nil {
-		err = s.Machine.Admits(declared, dirs)
-	}
-	if err != nil {
-		return fmt.Sprint(err)
-	}
-	return ""
+	addr, _ := netip.ParseAddr(what)
+	return addr
 }

@@ -16,6 +16,11 @@ export function launch() {
 /** Opens the page. What the page complains about is collected in `complaints`. */
 export async function open(browser, url, { width = 1280, height = 800, colorScheme = "dark", ...more } = {}) {
   const context = await browser.newContext({ viewport: { width, height }, colorScheme, reducedMotion: "reduce", permissions: ["clipboard-read", "clipboard-write"], ignoreHTTPSErrors: true, ...more });
+  // A warning says where it comes from.
+  await context.addInitScript(() => {
+    const { warn } = console;
+    console.warn = (...said) => warn(...said, new Error("here").stack);
+  });
   const page = await context.newPage();
   page.complaints = [];
   page.on("pageerror", (error) => page.complaints.push(error.message));

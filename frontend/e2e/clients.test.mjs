@@ -15,6 +15,8 @@ before(async () => {
   await until("it answers", () => { try { return rig.termic("doctor"); } catch { return undefined; } }, seconds);
   rig.termic("project", "add", rig.repo);
   rig.termic("settings", "set", "mcp.enabled", "true");
+  // A client's token is made when the endpoint binds.
+  await until("the endpoint serves", () => existsSync(join(rig.data, "mcp-port")), seconds);
 });
 after(async () => {
   await window?.close();
@@ -61,14 +63,16 @@ test("with the mouse: what will be written is shown, then written, and taken out
   assert.equal(readFileSync(file, "utf8"), before, "something was written before the person agreed");
   await window.click("[role=dialog] button[type=submit]");
   await until("it is registered", () => client("zed").registered, seconds);
-  const written = readFileSync(file, "utf8");
+  const written = await until("its entry", () => readFileSync(file, "utf8") !== before && readFileSync(file, "utf8"), seconds);
+  await until("its token", () => existsSync(join(rig.data, "clients/zed.token")), seconds);
   assert.ok(written.includes("mcp-stdio") && !written.includes(rig.secret("clients/zed.token")), written);
   await leave();
   await window.click('[aria-label="Remove Zed"]');
   await plan();
   await window.click("[role=dialog] button[type=submit]");
-  await until("it is removed", () => !client("zed").registered, seconds);
-  assert.equal(readFileSync(file, "utf8"), before);
+  // Its token ends first, then its entry goes.
+  await until("its configuration is as it was", () => readFileSync(file, "utf8") === before, seconds);
+  assert.ok(!client("zed").registered);
   assert.ok(!existsSync(join(rig.data, "clients/zed.token")), "its token is left");
   await leave();
   await window.keys(keys.escape);
@@ -89,7 +93,7 @@ test("with the keyboard alone", async () => {
   await tabTo("Remove Cursor");
   await window.keys(keys.enter);
   await until("it is removed", () => !client("cursor").registered, seconds);
-  assert.ok(!existsSync(join(rig.home, ".cursor/mcp.json")), "a file that was made for the entry is left");
+  await until("the file that was made for the entry is gone", () => !existsSync(join(rig.home, ".cursor/mcp.json")), seconds);
   await leave();
   await window.keys(keys.escape);
 });

@@ -10,8 +10,10 @@ export async function populate(rig) {
   execFileSync("git", ["-C", rig.repo, "add", "."], { env: rig.env });
   execFileSync("git", ["-C", rig.repo, "commit", "-q", "-m", "say how termic runs it"], { env: rig.env });
   rig.makeRepo(join(rig.base, "ledger-core"));
+  rig.makeRepo(join(rig.base, "חנות-ספרים"));
   rig.termic("project", "add", rig.repo);
   rig.termic("project", "add", join(rig.base, "ledger-core"));
+  rig.termic("project", "add", join(rig.base, "חנות-ספרים"));
   rig.termic("settings", "set", "mcp.enabled", "true");
   const make = (name, project, prompt, agent = "claude") => rig.termic("new", name, "--project", project, "--agent", agent, "--prompt", prompt);
   rig.addAsker();
@@ -19,6 +21,9 @@ export async function populate(rig) {
   make("replace-a-very-long-name-with-one-that-does-not-fit", "ledger-core", "say x");
   make("work-on", "ledger-core", "work 20m");
   make("bisect", "ledger-core", "exit 3");
+  // Names from right to left, and of the greatest length that there is.
+  make("תיקון-תשלום-כפול", "חנות-ספרים", "exit 0");
+  make("w".repeat(64), "חנות-ספרים", "exit 0");
   rig.termic("client", "add", "bot", "--other");
   const caged = rig.termic("new", "caged", "--project", "shop", "--agent", "shell", "--cage", "enforce-fs").task;
   writeFileSync(join(caged.path, ".envrc"), "true\n");
@@ -34,6 +39,7 @@ export async function populate(rig) {
   const line = (i) => (i === 30 ? "export function added(): string {\n  return `template ${1}`;\n}" : i === 12 ? "" : `export const line${i} = ${i === 20 ? "2000" : i}; // a number`);
   writeFileSync(join(path, "code.ts"), Array.from({ length: 60 }, (_, i) => line(i)).join("\n") + "\n");
   writeFileSync(join(path, "תרגום.md"), "# שלום\n");
+  writeFileSync(join(path, `🚀 ${"long-".repeat(30)}name 👩‍👩‍👧.md`), "# 🚀\n");
   await until("all has settled", () => {
     const state = Object.fromEntries(rig.termic("list").tasks.map((t) => [t.name, t.state]));
     return state["ask-something"] === "waiting" && state.bisect === "exited" && state["work-on"] === "working" && state["review-me"] === "done";

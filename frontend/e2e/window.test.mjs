@@ -99,6 +99,7 @@ test("a client is registered and removed with the mouse", async () => {
   await window.click(".dialog .foot .primary");
   await until("it is registered", () => client("zed").registered, seconds);
   const file = join(rig.home, ".config/zed/settings.json");
+  await until("its entry and its token", () => existsSync(file) && existsSync(join(rig.data, "clients/zed.token")), seconds);
   assert.ok(!readFileSync(file, "utf8").includes(rig.secret("clients/zed.token")), "the configuration holds the token");
   if (await window.js('return document.querySelector(".dialog") !== null')) await window.click(".dialog .foot .btn");
   await settled();
@@ -106,7 +107,7 @@ test("a client is registered and removed with the mouse", async () => {
   await window.find('.dialog [aria-label^="Change of"]', seconds);
   await window.click(".dialog .foot .primary");
   await until("it is removed", () => !client("zed").registered, seconds);
-  assert.ok(!existsSync(file), "a file that was made for the entry stays");
+  await until("the file that was made for the entry is gone", () => !existsSync(file), seconds);
   if (await window.js('return document.querySelector(".dialog") !== null')) await window.click(".dialog .foot .btn");
   await settled();
 });

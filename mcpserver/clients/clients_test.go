@@ -197,17 +197,21 @@ func TestTheFurtherKeyGoesOnlyWhenItIsOurs(t *testing.T) {
 		change string // what somebody makes of the key afterwards
 		put    bool
 		stays  any
+		lacks  string // after it was written
 	}{
-		"allowed and absent: put in, taken out":        {"", true, "", true, nil},
-		"not allowed: not put in":                      {"", false, "", false, nil},
-		"there already: left alone":                    {"[features]\nmcp_2026_07_28 = true\n", true, "", false, true},
-		"switched off by the person: left alone":       {"[features]\nmcp_2026_07_28 = false\n", true, "", false, false},
-		"put in, then changed by the person: it stays": {"", true, "false", true, false},
+		"allowed and absent: put in, taken out":        {"", true, "", true, nil, ""},
+		"not allowed: not put in":                      {"", false, "", false, nil, "all your MCP servers"},
+		"there already: left alone":                    {"[features]\nmcp_2026_07_28 = true\n", true, "", false, true, ""},
+		"switched off by the person: left alone":       {"[features]\nmcp_2026_07_28 = false\n", true, "", false, false, "features.mcp_2026_07_28 stands in the file as false and is left so: set it to true there yourself"},
+		"put in, then changed by the person: it stays": {"", true, "false", true, false, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			out, written, err := codex.Write([]byte(c.src), target, c.extra)
 			if err != nil || written.Extra != c.put {
 				t.Fatalf("put %v, %v", written.Extra, err)
+			}
+			if lacks, err := codex.Lacks(out); err != nil || (lacks == "") != (c.lacks == "") || !strings.Contains(lacks, c.lacks) {
+				t.Errorf("lacks %q, %v; want %q", lacks, err, c.lacks)
 			}
 			if c.change != "" {
 				out = bytes.Replace(out, []byte("mcp_2026_07_28 = true"), []byte("mcp_2026_07_28 = "+c.change), 1)

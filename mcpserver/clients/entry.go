@@ -173,6 +173,22 @@ func (c Client) HasExtra(src []byte) (bool, error) {
 	return value == true, err
 }
 
+// Lacks says what the client needs besides its entry and does not have, "" when that is nothing. A further key that the person
+// has set to something else is theirs to change.
+func (c Client) Lacks(src []byte) (string, error) {
+	if c.Extra == nil {
+		return "", nil
+	}
+	value, there, err := tomledit.Get(src, c.Extra.Path...)
+	switch {
+	case err != nil || value == true:
+		return "", err
+	case there:
+		return fmt.Sprintf("%s; %s stands in the file as %v and is left so: set it to true there yourself", c.Extra.Asks, strings.Join(c.Extra.Path, "."), value), nil
+	}
+	return c.Extra.Asks, nil
+}
+
 // Drop returns a configuration without what was written. The further key goes only when we put it in and it is
 // still as it was.
 func (c Client) Drop(src []byte, written Written) ([]byte, error) {

@@ -142,7 +142,7 @@ func (b *Book) Caller(channel Channel, token string) (registry.Caller, bool) {
 // nobody stands in for a token that is not in the book. No text has its digest.
 var nobody entry
 
-// Get returns a live grant and the channel that is closed when it ends.
+// Get returns a live grant and the channel that is closed when it ends, or its ceiling is lowered.
 func (b *Book) Get(id ident.Grant) (Grant, <-chan struct{}, bool) {
 	b.mu.RLock()
 	defer b.mu.RUnlock()
@@ -189,6 +189,29 @@ func (b *Book) Revoke(match func(Grant) bool) int {
 			close(e.ended)
 			n++
 		}
+	}
+	return n
+}
+
+// Cap sets the ceiling of every grant that matches, and returns how many did. Their tokens stay. Where the ceiling is lower
+// than it was, what is under way ends as if the grant had: it began under more than its caller holds now.
+func (b *Book) Cap(match func(Grant) bool, ceiling registry.Class) int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	n := 0
+	for sum, e := range b.grants {
+		if !match(e.grant) {
+			continue
+		}
+		next := &entry{grant: e.grant, digest: e.digest, ended: e.ended, issued: e.issued} // Caller may be reading e
+		next.grant.Ceiling = ceiling
+		next.used.Store(e.used.Load())
+		b.grants[sum], b.byID[e.grant.ID] = next, next
+		if ceiling < e.grant.Ceiling {
+			next.ended = make(chan struct{})
+			close(e.ended)
+		}
+		n++
 	}
 	return n
 }

@@ -214,20 +214,27 @@ func TestTheGuardRefuses(t *testing.T) {
 	revoked.Grant = ident.NewGrant()
 	scoped := live
 	scoped.Scope = registry.Scoped
+	low, _ := book.Issue(Grant{Task: "t-aa", Scope: registry.Full, Ceiling: registry.Write, Channel: HostPort})
+	lower, _ := book.Caller(HostPort, low)
+	higher := lower
+	higher.Ceiling = registry.Destructive
 	for name, c := range map[string]struct {
 		caller registry.Caller
 		target registry.Target
 		code   refusal.Code
 	}{
-		"nobody's call":                        {registry.Caller{}, registry.Target{}, refusal.NotPermitted},
-		"MCP without a grant":                  {registry.Caller{Way: registry.MCP, Scope: registry.Full}, registry.Target{}, refusal.NotPermitted},
-		"a grant that has ended":               {revoked, registry.Target{}, refusal.Revoked},
-		"a caller that claims another scope":   {scoped, registry.Target{Task: "t-aa"}, refusal.NotPermitted},
-		"a live checkout over MCP":             {live, registry.Target{Project: "shop", Live: true, Child: &registry.Wish{}}, refusal.NotPermitted},
-		"but not the same by the person":       {registry.Person(registry.CLI), registry.Target{Project: "shop", Live: true, Child: &registry.Wish{}}, ""},
-		"an agent that asks nothing, over MCP": {live, registry.Target{Project: "shop", Bypass: true, Child: &registry.Wish{}}, refusal.NotPermitted},
-		"but not the same by the person too":   {registry.Person(registry.CLI), registry.Target{Project: "shop", Bypass: true, Child: &registry.Wish{}}, ""},
-		"nor the same without a live checkout": {live, registry.Target{Project: "shop", Child: &registry.Wish{}}, ""},
+		"nobody's call":                         {registry.Caller{}, registry.Target{}, refusal.NotPermitted},
+		"MCP without a grant":                   {registry.Caller{Way: registry.MCP, Scope: registry.Full}, registry.Target{}, refusal.NotPermitted},
+		"a grant that has ended":                {revoked, registry.Target{}, refusal.Revoked},
+		"a caller that claims another scope":    {scoped, registry.Target{Task: "t-aa"}, refusal.NotPermitted},
+		"a caller that claims a higher ceiling": {higher, registry.Target{Project: "shop", Child: &registry.Wish{}}, refusal.NotPermitted},
+		"but not with its own":                  {lower, registry.Target{Project: "shop", Child: &registry.Wish{}}, ""},
+		"a live checkout over MCP":              {live, registry.Target{Project: "shop", Live: true, Child: &registry.Wish{}}, refusal.NotPermitted},
+		"but not the same by the person":        {registry.Person(registry.CLI), registry.Target{Project: "shop", Live: true, Child: &registry.Wish{}}, ""},
+		"an agent that asks nothing, over MCP":  {live, registry.Target{Project: "shop", Bypass: true, Child: &registry.Wish{}}, refusal.NotPermitted},
+		"but not the same by the person too":    {registry.Person(registry.CLI), registry.Target{Project: "shop", Bypass: true, Child: &registry.Wish{}}, ""},
+		"nor the same without a live checkout":  {live, registry.Target{Project: "shop", Child: &registry.Wish{}}, ""},
+		"a full caller that has it fetched":     {live, registry.Target{Project: "shop", Fetch: true, Child: &registry.Wish{}}, ""},
 	} {
 		got := guard.Check(context.Background(), c.caller, verbs.TaskNew.Verb(), c.target)
 		if got.Allow != (c.code == "") || !got.Allow && got.Refusal.Code != c.code {
@@ -236,6 +243,60 @@ func TestTheGuardRefuses(t *testing.T) {
 	}
 	if _, _, ok := book.Get(id); !ok {
 		t.Error("the live grant is gone")
+	}
+}
+
+// TestACeilingChangesUnderItsToken: the token and the grant's id stay, and what goes on ends where less is allowed than before.
+func TestACeilingChangesUnderItsToken(t *testing.T) {
+	book := NewBook()
+	token, id := book.Issue(fullGrant("t-aa"))
+	other, otherID := book.Issue(fullGrant("t-bb"))
+	mine := func(g Grant) bool { return g.ID == id }
+	isOver := func(ended <-chan struct{}) bool {
+		select {
+		case <-ended:
+			return true
+		default:
+			return false
+		}
+	}
+	_, otherEnds, _ := book.Get(otherID)
+	for _, step := range []struct {
+		says    string
+		ceiling registry.Class
+		ends    bool
+	}{
+		{"the same", registry.Destructive, false},
+		{"lower", registry.Read, true},
+		{"higher", registry.Write, false},
+		{"lower again", registry.ClassNone, true},
+	} {
+		_, before, _ := book.Get(id)
+		if n := book.Cap(mine, step.ceiling); n != 1 {
+			t.Fatalf("%s: %d grants matched", step.says, n)
+		}
+		caller, ok := book.Caller(HostPort, token)
+		if !ok || caller.Ceiling != step.ceiling || caller.Grant != id {
+			t.Errorf("%s: the token stands for %+v, %v", step.says, caller, ok)
+		}
+		got, after, live := book.Get(id)
+		if !live || got.Ceiling != step.ceiling || isOver(before) != step.ends || isOver(after) {
+			t.Errorf("%s: %+v, live %v; what went on ended %v, what begins now %v", step.says, got, live, isOver(before), isOver(after))
+		}
+	}
+	if caller, ok := book.Caller(HostPort, other); !ok || caller.Ceiling != registry.Destructive || isOver(otherEnds) {
+		t.Errorf("another grant was touched: %+v, %v", caller, ok)
+	}
+	listed := book.List()
+	if len(listed) != 2 || listed[0].ID != id || listed[0].Used.IsZero() || listed[0].Issued.IsZero() {
+		t.Errorf("listed: %+v", listed)
+	}
+	_, last, _ := book.Get(id)
+	if book.Revoke(mine) != 1 || !isOver(last) {
+		t.Error("revoking does not end what began after the last change")
+	}
+	if book.Cap(mine, registry.Destructive) != 0 {
+		t.Error("a grant that has ended was changed")
 	}
 }
 

@@ -45,6 +45,8 @@ func (g *Guard) Check(_ context.Context, caller registry.Caller, verb *registry.
 		decision = deny("live", refusal.New(refusal.NotPermitted, "only the person may put a task on the project's own checkout", "leave live out"), "live checkout over mcp")
 	case target.Bypass:
 		decision = deny("bypass", refusal.New(refusal.NotPermitted, "only the person may have an agent act without asking outside a cage", "leave bypass out"), "permission bypass over mcp")
+	case target.Fetch && grant.Scope != registry.Full:
+		decision = deny("fetch", refusal.New(refusal.NotPermitted, "only the person may have a task's base fetched: it is done with their credentials", "leave fetch out"), "fetch by a scoped caller")
 	case grant.Scope == registry.Scoped:
 		decision = g.scoped(grant, v, verb, target, subject)
 	}
@@ -82,7 +84,10 @@ func (g *Guard) holder(caller registry.Caller) (Grant, <-chan struct{}, *registr
 	if !live {
 		return refuse(refusal.New(refusal.Revoked, "this grant has ended", ""), "the grant was revoked between authentication and decision")
 	}
-	if caller.Scope != grant.Scope || caller.Ceiling != grant.Ceiling || caller.Task != grant.Task || grant.Scope == registry.ScopeNone {
+	if caller.Ceiling > grant.Ceiling {
+		return refuse(refusal.New(refusal.NotPermitted, "the person lowered what this caller may call meanwhile", "see what you are offered now"), "the caller claims a higher ceiling than its grant has")
+	}
+	if caller.Scope != grant.Scope || caller.Task != grant.Task || grant.Scope == registry.ScopeNone {
 		return refuse(refusal.New(refusal.NotPermitted, "no grant", ""), "the caller is not what its grant says")
 	}
 	return grant, ended, nil

@@ -245,6 +245,12 @@ func TestAnAllowedCallIsDecidedAgain(t *testing.T) {
 		"the caller's grant is revoked": {func(_ *fakeWorld, b *Book, c registry.Caller) {
 			b.Revoke(func(g Grant) bool { return g.ID == c.Grant })
 		}, refusal.Revoked},
+		"the caller's ceiling is lowered": {func(_ *fakeWorld, b *Book, c registry.Caller) {
+			b.Cap(func(g Grant) bool { return g.ID == c.Grant }, registry.Read)
+		}, refusal.NotPermitted},
+		"the caller's ceiling is raised": {func(_ *fakeWorld, b *Book, c registry.Caller) {
+			b.Cap(func(g Grant) bool { return g.ID == c.Grant }, registry.Destructive)
+		}, ""},
 		"the target's cage is widened":   {func(w *fakeWorld, _ *Book, _ registry.Caller) { w.task("t-w2").Declared.Mode = capability.EnforceFS }, refusal.ExceedsGrant},
 		"the target changes its project": {func(w *fakeWorld, _ *Book, _ registry.Caller) { w.task("t-w2").Project = "p-a" }, refusal.ExceedsGrant},
 		"the tab is closed":              {func(w *fakeWorld, _ *Book, _ registry.Caller) { w.task("t-w2").Tabs = nil }, refusal.NotFound},

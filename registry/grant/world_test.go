@@ -15,13 +15,15 @@ type fakeWorld struct {
 	projects []Project
 	tasks    []Task
 	weak     bool
-	asked    int // how often the tasks were asked for
+	// How often the tasks, the projects and what the machine enforces were asked for.
+	asked, askedProjects, askedSupport int
 }
 
-func (w *fakeWorld) Projects() []Project { return w.projects }
+func (w *fakeWorld) Projects() []Project { w.askedProjects++; return w.projects }
 func (w *fakeWorld) Tasks() []Task       { w.asked++; return w.tasks }
 
 func (w *fakeWorld) Support(capability.Mode) capability.Support {
+	w.askedSupport++
 	if w.weak {
 		return capability.Support{}
 	}

@@ -12,12 +12,15 @@ type Agent struct {
 	Builtin   bool   `json:"builtin" jsonschema:"comes with termic"`
 	Installed bool   `json:"installed" jsonschema:"its program was found in the PATH of new tabs" cli:"col"`
 	Version   string `json:"version,omitempty" jsonschema:"what the program says of its version" cli:"col"`
+	Notice    string `json:"notice,omitempty" jsonschema:"why this version is not supported; it runs all the same" cli:"col"`
 }
 
 // TaskAgentsOut is the result of task_agents.
 type TaskAgentsOut struct {
 	Agents  []Agent `json:"agents" jsonschema:"the agents that there are"`
 	Default string  `json:"default" jsonschema:"the one that task_new starts unless told otherwise" cli:"hide"`
+	// Faults is empty for agents in cages.
+	Faults []string `json:"faults,omitempty" jsonschema:"files in the directory agents that define none, and where they are wrong"`
 }
 
 var TaskAgents = registry.Define[None, TaskAgentsOut](registry.Verb{
@@ -72,4 +75,40 @@ var AgentRemove = registry.Define[AgentRemoveIn, None](registry.Verb{
 	Reach:    registry.ReachSelf,
 	Refusals: []refusal.Code{refusal.NotFound, refusal.Conflict},
 	CLI:      registry.Command{Path: "agent remove", Example: "agent remove aider"},
+})
+
+// AgentTestIn are the arguments of agent_test.
+type AgentTestIn struct {
+	ID        string `json:"id" min:"1" max:"32" jsonschema:"id of the agent" cli:"arg"`
+	Prompt    string `json:"prompt,omitempty" max:"65536" jsonschema:"text to send to it once it rests; without one no model is asked" cli:"short=p,stdin"`
+	TimeoutMS int    `json:"timeoutMs,omitempty" min:"1000" max:"600000" jsonschema:"give up after so long; default one minute" cli:"duration,flag=timeout"`
+}
+
+// AgentStep is one step of a test.
+type AgentStep struct {
+	Step  string `json:"step" jsonschema:"what was looked at" cli:"col"`
+	State string `json:"state" enum:"ok,warning,failed,skipped" jsonschema:"how it is" cli:"col"`
+	Saw   string `json:"saw" jsonschema:"what was seen" cli:"col"`
+	MS    int    `json:"ms" jsonschema:"how long it took" cli:"col"`
+}
+
+// AgentTestOut is the result of agent_test.
+type AgentTestOut struct {
+	Outcome string      `json:"outcome" enum:"works,fails" jsonschema:"fails: a step failed"`
+	Steps   []AgentStep `json:"steps" jsonschema:"what was looked at, in order"`
+	Screen  string      `json:"screen,omitempty" jsonschema:"the last lines that it showed" cli:"text"`
+}
+
+// AgentTest is a read since it leaves nothing: it ends with its caller, as a wait does, where a write would go on.
+var AgentTest = registry.Define[AgentTestIn, AgentTestOut](registry.Verb{
+	Name:      "agent_test",
+	Summary:   "start an agent for a look and say what was seen of it",
+	Doc:       "Starts an agent outside of any task and cage, in an empty directory that it is told to trust, and says step by step what was seen: its program, its version, by which signal it rests, its input box, with a prompt how it was taken, its hooks, its end. Then it is ended with all that it started.",
+	Class:     registry.Read,
+	Scope:     registry.Full,
+	Audience:  registry.ForCLI,
+	Reach:     registry.ReachSelf,
+	OpenWorld: true,
+	Refusals:  []refusal.Code{refusal.NotFound, refusal.BadInput, refusal.Busy},
+	CLI:       registry.Command{Path: "agent test", Example: "agent test claude", Exits: map[string]int{"fails": 1}},
 })

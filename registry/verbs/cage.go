@@ -16,8 +16,13 @@ type CageEditIn struct {
 	Write    []string `json:"write,omitempty" max:"256" jsonschema:"more paths to let be written" cli:"flag=write,abs"`
 	Env      []string `json:"env,omitempty" max:"64" jsonschema:"more variables of the person's environment to pass" cli:"flag=env"`
 	Drop     []string `json:"drop,omitempty" max:"256" jsonschema:"hosts, paths, variables or project ids to take away, as the task shows them; all takes away everything" cli:"flag=drop"`
-	DryRun   bool     `json:"dry_run,omitempty" jsonschema:"show what it would end and what the task could touch then, and change nothing"`
-	Confirm  bool     `json:"confirm,omitempty" jsonschema:"yes: end what runs in the task and start its tabs again in the changed cage"`
+
+	Memory    *int `json:"memory,omitempty" min:"-1" max:"16777216" jsonschema:"MiB of memory that its cage may take; 0: any amount, -1: as the setting cage.memory says"`
+	Processes *int `json:"processes,omitempty" min:"-1" max:"1000000" jsonschema:"processes and threads that its cage may have; 0: any number, -1: as the setting cage.processes says"`
+	CPUWeight *int `json:"cpu_weight,omitempty" min:"-1" max:"10000" jsonschema:"its cage's share of the processors, 1 to 10000, everything else has 100; 0: like everything else, -1: as the setting cage.cpu_weight says"`
+
+	DryRun  bool `json:"dry_run,omitempty" jsonschema:"show what it would end and what the task could touch then, and change nothing"`
+	Confirm bool `json:"confirm,omitempty" jsonschema:"yes: end what runs in the task and start its tabs again in the changed cage"`
 }
 
 // Target implements registry.Targeted.

@@ -172,7 +172,8 @@ func (in TaskWatchedIn) Target() registry.Target { return registry.Target{Task: 
 // WatchedThing is something that a watched task's programs asked for.
 type WatchedThing struct {
 	Kind    string `json:"kind" enum:"read,write,connect,program" jsonschema:"read and write: a directory of files; connect: an address or socket; program: started" cli:"col"`
-	What    string `json:"what" jsonschema:"the path or address" cli:"col"`
+	What    string `json:"what" jsonschema:"the path or address; without a port: more than 32 of one host" cli:"col"`
+	Below   int    `json:"below,omitzero" jsonschema:"how many places below it were asked for, when they are more than are told apart" cli:"col"`
 	Count   int    `json:"count" jsonschema:"how often" cli:"col"`
 	Tab     string `json:"tab" jsonschema:"tab in which it was first seen" cli:"col"`
 	Program string `json:"program" jsonschema:"program that first asked, as it calls itself" cli:"col"`
@@ -182,7 +183,7 @@ type WatchedThing struct {
 // TaskWatchedOut is the result of task_watched.
 type TaskWatchedOut struct {
 	Things []WatchedThing `json:"things" jsonschema:"what the task's programs asked for since the app started; whether they got it is not known"`
-	More   int            `json:"more,omitzero" jsonschema:"how often something else was asked for, beyond what is kept"`
+	More   int            `json:"more,omitzero" jsonschema:"how many other things there were, of the kinds asked for, that are not kept any more: those asked for least, longest ago"`
 }
 
 var TaskWatched = registry.Define[TaskWatchedIn, TaskWatchedOut](registry.Verb{

@@ -28,7 +28,7 @@ type ProjectOut struct {
 var ProjectAdd = registry.Define[ProjectAddIn, ProjectOut](registry.Verb{
 	Name:       "project_add",
 	Summary:    "register a git repository as a project",
-	Doc:        "Registers a git repository. The repository itself is not changed. Adding the same repository again answers with the project that there is.",
+	Doc:        "Registers a git repository. The repository itself is not changed. Adding the same repository again answers with the project that there is. One that is in a task's checkout, where a task may write or in termic's own directories is refused: what is in it need not be yours.",
 	Class:      registry.Write,
 	Scope:      registry.Full,
 	Audience:   registry.ForCLI | registry.ForFull,

@@ -203,7 +203,8 @@ func (in TaskTabIn) Target() registry.Target { return registry.Target{Task: in.T
 
 // TabOut is the result of verbs that answer with one tab.
 type TabOut struct {
-	Tab Tab `json:"tab" jsonschema:"the tab"`
+	Tab    Tab    `json:"tab" jsonschema:"the tab"`
+	Notice string `json:"notice,omitempty" jsonschema:"why the agent's version is not supported; it runs all the same"`
 }
 
 var TaskTab = registry.Define[TaskTabIn, TabOut](registry.Verb{

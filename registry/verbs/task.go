@@ -39,6 +39,7 @@ type TaskNewIn struct {
 	Name     string   `json:"name" min:"1" max:"64" jsonschema:"name of the task: letters, digits, dot, underscore, hyphen; from a caged agent 1 to 40 of a-z, 0-9 and hyphen" cli:"arg"`
 	Project  string   `json:"project,omitempty" jsonschema:"project to work in (name, unique prefix or id); may be left out by a task's own agent, and where there is only one" cli:"flag=project"`
 	Base     string   `json:"base,omitempty" max:"255" jsonschema:"branch, tag or commit to start from; default: the project's default branch"`
+	Fetch    bool     `json:"fetch,omitempty" jsonschema:"fetch the base, which then is a branch, from origin first and start from there; where origin is not reached, from what was fetched last, which is said. Not for caged agents"`
 	Agent    string   `json:"agent,omitempty" max:"32" jsonschema:"agent to start; default: the setting agents.default"`
 	Cage     string   `json:"cage,omitempty" enum:"off,monitor,enforce-fs,enforce" jsonschema:"mode of the cage; default: from a caged agent its own, else as the project's settings say, else off"`
 	MCP      *bool    `json:"mcp,omitempty" jsonschema:"let a caged agent use the control plane; default: from a caged agent as it may itself, else as the project's settings say, else not"`
@@ -62,6 +63,7 @@ func (in TaskNewIn) Target() registry.Target {
 		Projects: in.Projects,
 		Live:     in.Live,
 		Bypass:   in.Bypass,
+		Fetch:    in.Fetch,
 		Child: &registry.Wish{
 			Name: in.Name, Cage: in.Cage, MCP: in.MCP, Hosts: in.Hosts, Read: in.Read, Write: in.Write, Env: in.Env,
 			Projects: in.Projects != nil,
@@ -81,7 +83,9 @@ type TaskOut struct {
 type TaskNewOut struct {
 	Task     Task   `json:"task" jsonschema:"the new task"`
 	Delivery string `json:"delivery" enum:"none,queued,submitted" jsonschema:"what became of the prompt: none given, queued until the agent is ready, or submitted with its start"`
+	Fetched  string `json:"fetched,omitempty" jsonschema:"why the base is not origin's although that was asked for, in words"`
 	Setup    string `json:"setup,omitempty" jsonschema:"what of the project's settings was not run, in words"`
+	Notice   string `json:"notice,omitempty" jsonschema:"why the agent's version is not supported; it runs all the same"`
 }
 
 var TaskNew = registry.Define[TaskNewIn, TaskNewOut](registry.Verb{
@@ -135,6 +139,18 @@ type TaskStatusOut struct {
 	Can   []string `json:"can" jsonschema:"what the task can touch on this machine, in words"`
 	Notes []string `json:"notes,omitempty" jsonschema:"what its running cage has of its agent's login, the person's caches and tools, and what it lacks, in words"`
 	Grant Grant    `json:"grant,omitzero" jsonschema:"what the caller may do; only when a task asks about itself" cli:"hide"`
+	// Limits are for the person and for callers with a full token.
+	Limits []TaskLimit `json:"limits,omitempty" jsonschema:"what its cage may take of the machine"`
+}
+
+// TaskLimit is one limit of a task's cage.
+type TaskLimit struct {
+	Name string `json:"name" enum:"memory,processes,cpu_weight" jsonschema:"what is limited: memory in MiB" cli:"col"`
+	Max  int    `json:"max" jsonschema:"0: any amount" cli:"col"`
+	Own  bool   `json:"own" jsonschema:"chosen for this task, not as the settings say" cli:"hide"`
+	Held bool   `json:"held" jsonschema:"the running cage is held to it" cli:"col"`
+	Uses *int   `json:"uses,omitempty" jsonschema:"taken now" cli:"col"`
+	Why  string `json:"why,omitempty" jsonschema:"why not held" cli:"col"`
 }
 
 // Grant tells a caller what it holds.
@@ -240,13 +256,14 @@ type TaskArchiveOut struct {
 	Bytes        int64    `json:"bytes" jsonschema:"space that the archive takes, in bytes"`
 	IgnoredFiles int      `json:"ignored_files" jsonschema:"files that git ignores, which are not kept"`
 	IgnoredBytes int64    `json:"ignored_bytes" jsonschema:"their size in bytes"`
+	Commands     string   `json:"commands,omitempty" jsonschema:"what went wrong with the project's archive commands, in words"`
 	Unsent       int      `json:"unsent,omitempty" jsonschema:"texts that waited in its tabs and were dropped"`
 }
 
 var TaskArchive = registry.Define[TaskArchiveIn, TaskArchiveOut](registry.Verb{
 	Name:     "task_archive",
 	Summary:  "archive a task, keeping all its work",
-	Doc:      "Ends a task's tabs and removes its checkout. Branch, detached commits, staged and unstaged changes and untracked files are kept and come back with restore, and so does what its tabs showed; files that git ignores are not kept. Of a checkout that is gone, what git still has is kept, once that was confirmed. The task's token ends.",
+	Doc:      "Ends a task's tabs and removes its checkout. Branch, detached commits, staged and unstaged changes and untracked files are kept and come back with restore, and so does what its tabs showed; files that git ignores are not kept. The archive commands of the project's settings run before. Of a checkout that is gone, what git still has is kept, once that was confirmed. The task's token ends.",
 	Class:    registry.Destructive,
 	Scope:    registry.Full,
 	Audience: registry.ForCLI | registry.ForFull,

@@ -33,13 +33,13 @@ func All() []*registry.Verb {
 		QueueList.Verb(), QueueEdit.Verb(), QueueCancel.Verb(),
 		CageDenials.Verb(), ServerOpen.Verb(), ServerClose.Verb(), ServerList.Verb(), TaskDisk.Verb(), TaskWatched.Verb(), CageDraft.Verb(),
 		ProjectAdd.Verb(), ProjectList.Verb(), ProjectSettings.Verb(), TrustAnswer.Verb(), ProjectRemove.Verb(),
-		AgentAdd.Verb(), AgentRemove.Verb(),
+		AgentAdd.Verb(), AgentTest.Verb(), AgentRemove.Verb(),
 		SettingsGet.Verb(), SettingsSet.Verb(), SettingsList.Verb(),
 		ClientList.Verb(), ClientShow.Verb(), ClientAdd.Verb(), ClientRemove.Verb(), ClientRefresh.Verb(), ClientConnect.Verb(),
 		TaskBudget.Verb(), GrantList.Verb(), GrantRevoke.Verb(), ControlStop.Verb(), AuditTail.Verb(), AuditVerify.Verb(),
 		HoldList.Verb(), HoldAnswer.Verb(), HoldPolicy.Verb(), HoldForget.Verb(),
 		Doctor.Verb(),
-		WindowWatch.Verb(), TaskPreview.Verb(),
+		WindowWatch.Verb(), WindowCalls.Verb(), TaskPreview.Verb(),
 	}
 }
 

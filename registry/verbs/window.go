@@ -53,6 +53,31 @@ var WindowWatch = registry.Define[None, WindowWatchOut](registry.Verb{
 	Stream:   true,
 })
 
+// WindowCallsIn are the arguments of window_calls.
+type WindowCallsIn struct {
+	Task string `json:"task" jsonschema:"task: name, project/name, unique prefix, or id"`
+}
+
+// Target implements registry.Targeted.
+func (in WindowCallsIn) Target() registry.Target { return registry.Target{Task: in.Task} }
+
+// WindowCallsOut is the result of window_calls.
+type WindowCallsOut struct {
+	Calls []Called `json:"calls" jsonschema:"the newest calls of the task, oldest first"`
+}
+
+var WindowCalls = registry.Define[WindowCallsIn, WindowCallsOut](registry.Verb{
+	Name:       "window_calls",
+	Summary:    "list the calls of one task",
+	Doc:        "Lists the newest calls that a task's agent made and that were about the task, however many calls of others came after them.",
+	Class:      registry.Read,
+	Scope:      registry.Full,
+	Audience:   0, // the window alone
+	Reach:      registry.ReachSight,
+	Idempotent: true,
+	Refusals:   []refusal.Code{refusal.NotFound, refusal.Ambiguous},
+})
+
 // TaskOpenIn are the arguments of task_open.
 type TaskOpenIn struct {
 	Task string `json:"task,omitempty" jsonschema:"task: name, project/name, unique prefix, or id; leave it out to bring only the window to the front" cli:"arg"`

@@ -258,8 +258,8 @@ func TestListeners(t *testing.T) {
 	if got := m.Run(t, cage, "bash", "-c", "exec 3<>/dev/tcp/127.0.0.1/"+strconv.Itoa(profile.ProxyPort)+" && cat <&3"); got.Output != "own" {
 		t.Errorf("the other port then: %+v", got)
 	}
-	if c := m.Start(t, capability.Enforce, capability.Set{}); c.MCP != nil || c.Proxy != nil {
-		t.Error("a cage without ports has some")
+	if c := m.Start(t, capability.Enforce, capability.Set{}); c.MCP != nil || c.Proxy == nil { // which refuses, where no host is listed
+		t.Errorf("a cage with nothing: MCP %v, proxy %v", c.MCP, c.Proxy)
 	}
 }
 

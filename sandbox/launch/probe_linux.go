@@ -26,7 +26,7 @@ func (s *Support) try(ctx context.Context, plan linuxcage.Plan) error {
 		return &UnsupportedError{Mode: plan.Mode, Cause: err,
 			Lack: Lack{What: "the program stage is missing", Remedy: "install termic again: it comes with it"}}
 	}
-	cage, err := start(ctx, s.stage, plan, func() error { return nil })
+	cage, err := start(ctx, s.stage, plan, nil, func() error { return nil })
 	if err != nil {
 		return err
 	}

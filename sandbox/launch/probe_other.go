@@ -50,6 +50,11 @@ func Start(_ context.Context, support Support, plan linuxcage.Plan) (*Cage, erro
 	return nil, support.Check(plan.Mode)
 }
 
+// StartPlaced refuses.
+func StartPlaced(ctx context.Context, support Support, plan linuxcage.Plan, _ func(int)) (*Cage, error) {
+	return Start(ctx, support, plan)
+}
+
 // Spawn returns ErrEnded.
 func (c *Cage) Spawn(context.Context, Command, ...*os.File) (*Process, error) { return nil, ErrEnded }
 

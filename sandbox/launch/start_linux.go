@@ -27,13 +27,19 @@ const setUpTime = 20 * time.Second
 // Start makes a cage and returns it when it was proved. The error is an *UnsupportedError when the machine lacks
 // something, a *SocketError, or says which step failed; then nothing of the cage is left.
 func Start(ctx context.Context, support Support, plan linuxcage.Plan) (*Cage, error) {
+	return StartPlaced(ctx, support, plan, nil)
+}
+
+// StartPlaced is Start with a call of place, when it is not nil, for process 1 of the cage, before that has been told what
+// to do: what it starts later is where it was placed.
+func StartPlaced(ctx context.Context, support Support, plan linuxcage.Plan, place func(pid int)) (*Cage, error) {
 	if err := support.Check(plan.Mode); err != nil {
 		return nil, err
 	}
 	if err := plan.Check(); err != nil {
 		return nil, fmt.Errorf("start cage: %w", err)
 	}
-	cage, err := start(ctx, support.stage, plan, func() error { return checkSockets(plan, unixSockets) })
+	cage, err := start(ctx, support.stage, plan, place, func() error { return checkSockets(plan, unixSockets) })
 	if err != nil {
 		return nil, err
 	}
@@ -46,13 +52,14 @@ func Start(ctx context.Context, support Support, plan linuxcage.Plan) (*Cage, er
 
 // start is Start without asking what the machine can do. The stage gets its plan when allowed, which is asked while
 // it starts, agrees.
-func start(ctx context.Context, program string, plan linuxcage.Plan, allowed func() error) (*Cage, error) {
+func start(ctx context.Context, program string, plan linuxcage.Plan, place func(pid int), allowed func() error) (*Cage, error) {
 	ctx, cancel := context.WithTimeout(ctx, setUpTime)
 	defer cancel()
 	s, err := newStarter(ctx, program, plan)
 	if err != nil {
 		return nil, fmt.Errorf("start cage: %w", err)
 	}
+	s.place = place
 	var refused error
 	cage, err := s.run(ctx, func() error {
 		refused = allowed()
@@ -78,6 +85,7 @@ func start(ctx context.Context, program string, plan linuxcage.Plan, allowed fun
 // starter is a cage on its way.
 type starter struct {
 	plan    linuxcage.Plan
+	place   func(pid int) // see StartPlaced
 	control *net.UnixConn
 	outer   *os.Process // the stage as it was started; it ends when it has cloned itself
 	inner   *os.Process // process 1 of the cage, a child of this process too
@@ -142,6 +150,12 @@ func (s *starter) run(ctx context.Context, allowed func() error) (*Cage, error) 
 	if err := allowed(); err != nil {
 		return nil, err
 	}
+	if s.place != nil {
+		if err := s.born(); err != nil {
+			return nil, s.explain(err)
+		}
+		s.place(s.inner.Pid)
+	}
 	sent := sendRequest(s.control, stage.Request{Start: &message})
 	if sent != nil && !errors.Is(sent, syscall.EPIPE) { // EPIPE: it has ended already, and may have said why
 		return nil, fmt.Errorf("send plan: %w", sent)
@@ -170,6 +184,23 @@ func (s *starter) run(ctx context.Context, allowed func() error) (*Cage, error) 
 	s.outer = nil
 	cage.run()
 	return cage, nil
+}
+
+// born reads events until the program that was started has named process 1 of the cage. That can have failed already; it
+// waits for its plan otherwise.
+func (s *starter) born() error {
+	event, files, err := readEvent(s.control)
+	closeFiles(files)
+	switch {
+	case err != nil:
+		return err
+	case event.Failure != nil:
+		return event.Failure
+	case event.PID <= 1:
+		return errors.New("the stage said something else than which process it made")
+	}
+	s.inner, err = os.FindProcess(event.PID)
+	return err
 }
 
 // await reads events until both programs of the stage have said what they have to say, in whichever order.

@@ -107,10 +107,10 @@ func (c *compiler) personal() error {
 		// Programs find their toolchain by the name that the person uses, which may be a link. Below a directory that
 		// is there, or a link that is (/bin), the name is there with it.
 		clean := path.Clean(dir)
-		if around := c.profileSoFar().Rule(clean).Access; clean != real && around != ReadOnly && around != Link {
+		if around := c.around(clean).Access; clean != real && around != ReadOnly && around != Link {
 			c.rules[clean] = Rule{Path: clean, Access: Link, Target: real, Why: "a toolchain"}
 		}
-		if c.profileSoFar().Rule(real).Access == ReadOnly {
+		if c.around(real).Access == ReadOnly {
 			continue
 		}
 		if err := c.add(Rule{Path: real, Source: real, Access: ReadOnly, Why: "a toolchain"}); err != nil {

@@ -46,7 +46,7 @@ func Compile(declared capability.Declared, dirs Dirs, disk Disk) (Profile, error
 	c.profile = Profile{Mode: declared.Mode, Hosts: declared.Set.Network, Env: declared.Set.Env}
 	if declared.Mode == capability.Enforce {
 		c.profile.MCP = declared.Set.Control.Level() == "scoped"
-		c.profile.Proxy = declared.Set.Network.All() || len(declared.Set.Network.Items()) > 0
+		c.profile.Proxy = true // without a host on its list it refuses all of them, and what was refused is known
 	}
 	// Each step sees the rules of those before it. Denials come last, and replace what allows the same path.
 	for _, step := range []func() error{c.places, c.system, c.personal, c.own, c.caches, c.asked, c.protect, c.hide, c.between} {
@@ -273,10 +273,19 @@ func (c *compiler) ask(name string, access Access, why string) error {
 		return &RedirectError{Rule: rule}
 	}
 	// What is to be read stays read-only inside what may be written: asking for it by itself says so.
-	if around := c.profileSoFar().Rule(real); around.Access == access {
+	if around := c.around(real); around.Access == access {
 		return nil
 	}
 	return c.add(Rule{Path: real, Source: real, Access: access, Why: why})
+}
+
+// around returns the rule that decides so far, as Profile.Rule does, without looking at all of them.
+func (c *compiler) around(name string) Rule {
+	for at := path.Clean(name); ; at = path.Dir(at) {
+		if rule, ok := c.rules[at]; ok || at == "/" {
+			return rule
+		}
+	}
 }
 
 func (c *compiler) profileSoFar() Profile {

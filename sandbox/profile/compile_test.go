@@ -301,8 +301,8 @@ func TestModes(t *testing.T) {
 		set        capability.Set
 		mcp, proxy bool
 	}{
-		{"enforce with nothing", capability.Enforce, capability.Set{}, false, false},
-		{"enforce with MCP", capability.Enforce, capability.Set{Control: scoped}, true, false},
+		{"enforce with nothing", capability.Enforce, capability.Set{}, false, true},
+		{"enforce with MCP", capability.Enforce, capability.Set{Control: scoped}, true, true},
 		{"enforce with hosts", capability.Enforce, capability.Set{Network: hosts}, false, true},
 		{"enforce with every host", capability.Enforce, capability.Set{Network: capability.AllHosts()}, false, true},
 		{"enforce-fs with all that", capability.EnforceFS, capability.Set{Control: scoped, Network: hosts}, false, false},

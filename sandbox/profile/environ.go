@@ -42,8 +42,7 @@ func (p Profile) Environ(person []string, uid int) []string {
 	return out
 }
 
-// proxied points programs at the cage's proxy, in both spellings, since programs read one or the other. Without a
-// proxy nothing answers there, and they fail at once.
+// proxied points programs at the cage's proxy, in both spellings, since programs read one or the other.
 func (p Profile) proxied(env map[string]string) {
 	const direct = "127.0.0.1,localhost,::1"
 	url := "http://127.0.0.1:" + strconv.Itoa(ProxyPort)

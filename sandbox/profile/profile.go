@@ -76,7 +76,7 @@ type Profile struct {
 	// its own at the same path, which must then not be the host's.
 	Absent   []string `json:"absent"`
 	Replaced []string `json:"replaced,omitempty"`
-	// MCP and Proxy are whether the cage has those ports. Both need a network of its own (Enforce).
+	// MCP and Proxy are whether the cage has those ports. Both need a network of its own (Enforce), and every one has a proxy.
 	MCP   bool             `json:"mcp"`
 	Proxy bool             `json:"proxy"`
 	Hosts capability.Hosts `json:"hosts"` // what the proxy lets through

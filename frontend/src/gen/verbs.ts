@@ -10,6 +10,8 @@ export interface TaskNewIn {
   project?: string;
   /** branch, tag or commit to start from; default: the project's default branch */
   base?: string;
+  /** fetch the base, which then is a branch, from origin first and start from there; where origin is not reached, from what was fetched last, which is said. Not for caged agents */
+  fetch?: boolean;
   /** agent to start; default: the setting agents.default */
   agent?: string;
   /** mode of the cage; default: from a caged agent its own, else as the project's settings say, else off */
@@ -121,8 +123,12 @@ export interface TaskNewOut {
   task: Task;
   /** what became of the prompt: none given, queued until the agent is ready, or submitted with its start */
   delivery: "none" | "queued" | "submitted";
+  /** why the base is not origin's although that was asked for, in words */
+  fetched?: string;
   /** what of the project's settings was not run, in words */
   setup?: string;
+  /** why the agent's version is not supported; it runs all the same */
+  notice?: string;
 }
 
 export interface TaskSendIn {
@@ -240,6 +246,21 @@ export interface Grant {
   left?: Budget;
 }
 
+export interface TaskLimit {
+  /** what is limited: memory in MiB */
+  name: "memory" | "processes" | "cpu_weight";
+  /** 0: any amount */
+  max: number;
+  /** chosen for this task, not as the settings say */
+  own: boolean;
+  /** the running cage is held to it */
+  held: boolean;
+  /** taken now */
+  uses?: number;
+  /** why not held */
+  why?: string;
+}
+
 export interface TaskStatusOut {
   /** the task */
   task: Task;
@@ -249,6 +270,8 @@ export interface TaskStatusOut {
   notes?: string[];
   /** what the caller may do; only when a task asks about itself */
   grant?: Grant;
+  /** what its cage may take of the machine */
+  limits?: TaskLimit[];
 }
 
 export interface TaskResultIn {
@@ -393,6 +416,8 @@ export interface TaskTabIn {
 export interface TabOut {
   /** the tab */
   tab: Tab;
+  /** why the agent's version is not supported; it runs all the same */
+  notice?: string;
 }
 
 export interface TaskTabCloseIn {
@@ -452,6 +477,8 @@ export interface Agent {
   installed: boolean;
   /** what the program says of its version */
   version?: string;
+  /** why this version is not supported; it runs all the same */
+  notice?: string;
 }
 
 export interface TaskAgentsOut {
@@ -459,6 +486,8 @@ export interface TaskAgentsOut {
   agents: Agent[];
   /** the one that task_new starts unless told otherwise */
   default: string;
+  /** files in the directory agents that define none, and where they are wrong */
+  faults?: string[];
 }
 
 export interface PromptsIn {
@@ -546,6 +575,8 @@ export interface TaskArchiveOut {
   ignored_files: number;
   /** their size in bytes */
   ignored_bytes: number;
+  /** what went wrong with the project's archive commands, in words */
+  commands?: string;
   /** texts that waited in its tabs and were dropped */
   unsent?: number;
 }
@@ -763,6 +794,12 @@ export interface CageEditIn {
   env?: string[];
   /** hosts, paths, variables or project ids to take away, as the task shows them; all takes away everything */
   drop?: string[];
+  /** MiB of memory that its cage may take; 0: any amount, -1: as the setting cage.memory says */
+  memory?: number;
+  /** processes and threads that its cage may have; 0: any number, -1: as the setting cage.processes says */
+  processes?: number;
+  /** its cage's share of the processors, 1 to 10000, everything else has 100; 0: like everything else, -1: as the setting cage.cpu_weight says */
+  cpu_weight?: number;
   /** show what it would end and what the task could touch then, and change nothing */
   dry_run?: boolean;
   /** yes: end what runs in the task and start its tabs again in the changed cage */
@@ -988,8 +1025,10 @@ export interface TaskWatchedIn {
 export interface WatchedThing {
   /** read and write: a directory of files; connect: an address or socket; program: started */
   kind: "read" | "write" | "connect" | "program";
-  /** the path or address */
+  /** the path or address; without a port: more than 32 of one host */
   what: string;
+  /** how many places below it were asked for, when they are more than are told apart */
+  below?: number;
   /** how often */
   count: number;
   /** tab in which it was first seen */
@@ -1003,7 +1042,7 @@ export interface WatchedThing {
 export interface TaskWatchedOut {
   /** what the task's programs asked for since the app started; whether they got it is not known */
   things: WatchedThing[];
-  /** how often something else was asked for, beyond what is kept */
+  /** how many other things there were, of the kinds asked for, that are not kept any more: those asked for least, longest ago */
   more?: number;
 }
 
@@ -1165,6 +1204,35 @@ export interface AgentAddIn {
 export interface AgentOut {
   /** the agent */
   agent: Agent;
+}
+
+export interface AgentTestIn {
+  /** id of the agent */
+  id: string;
+  /** text to send to it once it rests; without one no model is asked */
+  prompt?: string;
+  /** give up after so long; default one minute */
+  timeoutMs?: number;
+}
+
+export interface AgentStep {
+  /** what was looked at */
+  step: string;
+  /** how it is */
+  state: "ok" | "warning" | "failed" | "skipped";
+  /** what was seen */
+  saw: string;
+  /** how long it took */
+  ms: number;
+}
+
+export interface AgentTestOut {
+  /** fails: a step failed */
+  outcome: "works" | "fails";
+  /** what was looked at, in order */
+  steps: AgentStep[];
+  /** the last lines that it showed */
+  screen?: string;
 }
 
 export interface AgentRemoveIn {
@@ -1639,6 +1707,16 @@ export interface WindowWatchOut {
   held: HeldCall[];
 }
 
+export interface WindowCallsIn {
+  /** task: name, project/name, unique prefix, or id */
+  task: string;
+}
+
+export interface WindowCallsOut {
+  /** the newest calls of the task, oldest first */
+  calls: Called[];
+}
+
 export interface TaskPreviewOut {
   /** what the task could really touch on this machine, in words */
   can: string[];
@@ -1738,6 +1816,8 @@ export interface Verbs {
   project_remove: { in: ProjectRemoveIn; out: None };
   /** define an agent of your own */
   agent_add: { in: AgentAddIn; out: AgentOut };
+  /** start an agent for a look and say what was seen of it */
+  agent_test: { in: AgentTestIn; out: AgentTestOut };
   /** remove an agent of your own */
   agent_remove: { in: AgentRemoveIn; out: None };
   /** show one setting */
@@ -1782,6 +1862,8 @@ export interface Verbs {
   doctor: { in: None; out: DoctorOut };
   /** show everything, and follow it */
   window_watch: { in: None; out: WindowWatchOut };
+  /** list the calls of one task */
+  window_calls: { in: WindowCallsIn; out: WindowCallsOut };
   /** say what a new task could touch */
   task_preview: { in: TaskNewIn; out: TaskPreviewOut };
 }
@@ -1838,6 +1920,7 @@ export const verbs: { readonly [K in VerbName]: { readonly summary: string; read
   trust_answer: { summary: "trust the commands of a repository's .termic.toml, or take that back", class: "write" },
   project_remove: { summary: "forget a project", class: "destructive" },
   agent_add: { summary: "define an agent of your own", class: "write" },
+  agent_test: { summary: "start an agent for a look and say what was seen of it", class: "read" },
   agent_remove: { summary: "remove an agent of your own", class: "destructive" },
   settings_get: { summary: "show one setting", class: "read" },
   settings_set: { summary: "change a setting", class: "write" },
@@ -1860,6 +1943,7 @@ export const verbs: { readonly [K in VerbName]: { readonly summary: string; read
   hold_forget: { summary: "take back what you allowed for all time", class: "write" },
   doctor: { summary: "check this machine and this app", class: "read" },
   window_watch: { summary: "show everything, and follow it", class: "read" },
+  window_calls: { summary: "list the calls of one task", class: "read" },
   task_preview: { summary: "say what a new task could touch", class: "read" },
 };
 

@@ -3,10 +3,8 @@ import { SvelteMap, SvelteSet } from "svelte/reactivity";
 import { follow, type Change } from "../bridge/feed";
 import { app, host } from "../bridge/transport";
 import type { Agent, Called, Endpoint, HeldCall, Project, Tab, Task, WindowWatchOut } from "../gen/verbs";
+import { joined } from "./calls";
 import { lookOf, type Look } from "./words";
-
-/** Newest calls that are kept: more than anyone scrolls through. */
-const maxCalls = 1000;
 
 class Store {
   /** Names this load of the page to the app; empty until the first whole is there. */
@@ -147,17 +145,6 @@ function since(task: Task): string {
 
 function mark(task: Task): string {
   return `${task.id} ${task.tabs.map((t) => t.since).join(" ")}`;
-}
-
-/** Adds calls to a list: what comes later of a call takes the place of what was there. */
-function joined(list: readonly Called[], more: readonly Called[]): Called[] {
-  const out = [...list];
-  for (const call of more) {
-    const at = out.findLastIndex((c) => c.request === call.request);
-    if (at >= 0) out[at] = { ...call, time: out[at]!.time };
-    else out.push(call);
-  }
-  return out.slice(-maxCalls);
 }
 
 export const store = new Store();

@@ -74,7 +74,8 @@ export class Term {
   /** Puts the terminal into a place on the page, and connects it. */
   mount(place: HTMLElement, page: string): void {
     place.append(this.element);
-    if (this.xterm.element === undefined) {
+    const first = this.xterm.element === undefined;
+    if (first) {
       this.xterm.open(this.element);
       this.renderer = addRenderer(this.xterm);
       this.element.addEventListener("paste", (event) => this.onPaste(event), true);
@@ -83,7 +84,9 @@ export class Term {
       this.element.addEventListener("drop", (event) => this.onDrop(event));
     }
     this.resized.observe(this.element);
-    this.fitNow();
+    // One that is back gets its size from the observer. xterm.js 6.0.0 draws nothing until it sees that it is on the page, and a
+    // size that it is given before that leaves its scroll bar behind: the newest lines would stay below the view.
+    if (first) this.fitNow();
     void this.connect(page);
   }
 

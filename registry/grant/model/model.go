@@ -82,12 +82,34 @@ type (
 		Ended   bool
 	}
 	Grant struct {
-		Task     int
+		Task     int // NoTask for an outside client
+		Full     bool
+		Ceiling  int
+		Door     int
 		Projects uint8
 		Limit    Reach
 		Revoked  bool
 	}
 )
+
+// NoTask is the task of an outside client.
+const NoTask = -1
+
+// What a call may change at most; a grant's ceiling is one of these.
+const (
+	Reads = iota + 1
+	Writes
+	Destroys
+)
+
+// Where a token is valid.
+const (
+	HostDoor = iota + 1
+	CageDoor
+)
+
+// Opens tells whether a grant's token is one at a door.
+func (s *State) Opens(g, door int) bool { return !s.Grants[g].Revoked && s.Grants[g].Door == door }
 
 // State is everything at one moment.
 type State struct {
@@ -119,12 +141,39 @@ const (
 	Read              // what is in it
 	Put               // text into it, or a tab
 	Close             // a tab of it
+	// The rest is for holders of everything only.
+	ListQueue   // texts of others that wait
+	EditQueue   // one of them, which is then the editor's
+	CancelQueue // one of them
+	Apply       // a task's work to the project's own checkout, or back
 )
 
-// Sees tells whether the task behind a grant knows of a task.
+// Changes is how much it changes: Reads, Writes or Destroys.
+func (d Deed) Changes() int {
+	switch d {
+	case Look, Read, ListQueue:
+		return Reads
+	case CancelQueue, Apply:
+		return Destroys
+	}
+	return Writes
+}
+
+// Sees tells whether the holder of a grant knows of a task.
 func (s *State) Sees(g, task int) bool {
 	own := s.Grants[g].Task
-	return task == own || slices.Contains(s.Tasks[task].Parents, own)
+	return s.Grants[g].Full || task == own || slices.Contains(s.Tasks[task].Parents, own)
+}
+
+// Self decides about what a caller does to nothing yet: a text for several tabs is then decided at each.
+func (s *State) Self(g, changes int) Verdict {
+	switch {
+	case s.Grants[g].Revoked:
+		return Revoked
+	case changes > s.Grants[g].Ceiling:
+		return Denied
+	}
+	return Allowed
 }
 
 // Reaches is what runs behind a tab, or in a whole task when tab is -1.
@@ -143,17 +192,29 @@ func (s *State) On(g int, deed Deed, task, tab int) Verdict {
 		return Revoked
 	case !s.Sees(g, task):
 		return Hidden
-	case tab >= 0 && (s.Tabs[tab].Outside || s.Tabs[tab].Ended || s.Tabs[tab].Task != task):
+	case tab >= 0 && (s.Tabs[tab].Outside && !grant.Full || s.Tabs[tab].Ended || s.Tabs[tab].Task != task):
 		return Hidden
-	case deed == Look:
-		return Allowed
-	case s.Tasks[task].Archived:
+	case s.Tasks[task].Archived && deed != Look && deed != Apply:
 		return Hidden
-	case grant.Projects&(1<<s.Tasks[task].Project) == 0:
-		return Exceeds
+	case deed != Look && !grant.Full:
+		if no := s.scoped(grant, deed, task, tab); no != Allowed {
+			return no
+		}
 	}
+	if deed.Changes() > grant.Ceiling {
+		return Denied
+	}
+	return Allowed
+}
+
+// scoped decides about what a holder of less than everything does to a task that it sees.
+func (s *State) scoped(grant Grant, deed Deed, task, tab int) Verdict {
 	reach, ok := s.Reaches(task, tab)
 	switch {
+	case deed > Close:
+		return Denied
+	case grant.Projects&(1<<s.Tasks[task].Project) == 0:
+		return Exceeds
 	case !ok || !reach.Within(grant.Limit):
 		return Exceeds
 	case deed == Close && s.Tabs[tab].Opener != grant.Task:
@@ -172,7 +233,7 @@ type Wish struct {
 	Live                  bool
 }
 
-// Child decides about a wish, and says what cage it comes to when it is allowed.
+// Child decides about a wish of a task's, and says what cage it comes to when it is allowed.
 func (s *State) Child(g int, w Wish) (Verdict, int, Cage) {
 	grant := s.Grants[g]
 	if grant.Revoked {
@@ -205,8 +266,11 @@ func (s *State) Child(g int, w Wish) (Verdict, int, Cage) {
 	pick(&c.Write, w.Write)
 	pick(&c.Env, w.Env)
 	c.Control = childControl(maker.Cage.Control, project, w)
-	if !s.fits(grant, maker.Cage, c) {
+	switch {
+	case !s.fits(grant, maker.Cage, c):
 		return Exceeds, 0, Cage{}
+	case grant.Ceiling < Writes:
+		return Denied, 0, Cage{}
 	}
 	return Allowed, project, c
 }
