@@ -207,7 +207,11 @@ func TestAnInterruptedDiscardIsTakenBack(t *testing.T) {
 	if _, err := os.Stat(path); err == nil {
 		t.Error("one that was done was taken back")
 	}
-	file := filepath.Join(r.dir, "discards", made["id"].(string)+".json")
+	files, _ := filepath.Glob(filepath.Join(r.dir, "discards", made["id"].(string)+"_*.json"))
+	if len(files) != 1 {
+		t.Fatalf("records: %q", files)
+	}
+	file := files[0]
 	text := readFile(t, file)
 	changed := strings.Replace(text, `"done": true`, `"done": false`, 1)
 	if changed == text {
@@ -349,5 +353,25 @@ func TestTheDiffOfATaskByPartTipAndCommit(t *testing.T) {
 		{refusal.BadInput, `"path":"../x"`},
 	} {
 		r.refused(c.code, "task_diff", `{"task":"fix",%s}`, c.arguments)
+	}
+}
+
+// A task goes on in lines that landed and that the person committed.
+func TestATaskLandsAgainAfterWhatLandedWasCommitted(t *testing.T) {
+	r := newRig(t)
+	made := r.task("fix", "shell", "")
+	r.put(made, "a.txt", "one\n")
+	r.must("task_apply", `{"task":"fix"}`)
+	r.git("add", ".")
+	r.git("commit", "-qm", "landed")
+	r.put(made, "a.txt", "two\n")
+	if got := r.must("task_apply", `{"task":"fix"}`); got["outcome"] != "landed" {
+		t.Errorf("%v", got)
+	}
+	r.has("a.txt", "two\n")
+	r.must("task_apply", `{"task":"fix","undo":true}`)
+	r.has("a.txt", "one\n")
+	if refs := r.git("for-each-ref", "refs/termic"); strings.Contains(refs, "/landed/") {
+		t.Errorf("kept after it was taken back: %s", refs)
 	}
 }

@@ -343,16 +343,10 @@ func (d *DiscardPlan) apply(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := d.plan.Apply(ctx); err != nil {
+	if err := d.plan.apply(ctx); err != nil { // not Apply: we hold the lock, and bring the index up to date without it
 		return errors.Join(err, r.ForgetDiscard(context.WithoutCancel(ctx), d.Discarded))
 	}
 	return nil
-}
-
-// settleIndex has the index of a checkout know again of the files that were written in it. That it cannot is no failure of
-// what was done: git looks again by itself.
-func (r *Repo) settleIndex(ctx context.Context, dir string) {
-	_ = r.editIndex(ctx, dir, func(_ view, sc *scratch) (string, error) { return "", sc.refresh(ctx) })
 }
 
 // ForgetDiscard lets go of what a discard kept in the repository: it cannot be taken back any more.

@@ -24,15 +24,20 @@ const editRounds = 5
 // again. It returns ErrNotWorktree, *UnfinishedError, ErrIndexLocked, and ErrIndexChanged when another git is always
 // quicker.
 func (r *Repo) editIndex(ctx context.Context, dir string, edit func(v view, sc *scratch) (objects string, err error)) error {
+	return r.editIndexWhile(ctx, dir, view.finished, edit)
+}
+
+// editIndexWhile is editIndex of a checkout about which admit returns no error.
+func (r *Repo) editIndexWhile(ctx context.Context, dir string, admit func(view) error, edit func(v view, sc *scratch) (objects string, err error)) error {
 	for round := 1; ; round++ {
-		err := r.editOnce(ctx, dir, edit)
+		err := r.editOnce(ctx, dir, admit, edit)
 		if !errors.Is(err, ErrIndexChanged) || round == editRounds {
 			return err
 		}
 	}
 }
 
-func (r *Repo) editOnce(ctx context.Context, dir string, edit func(v view, sc *scratch) (string, error)) error {
+func (r *Repo) editOnce(ctx context.Context, dir string, admit func(view) error, edit func(v view, sc *scratch) (string, error)) error {
 	v, err := r.view(ctx, dir)
 	if err != nil {
 		return err
@@ -42,7 +47,7 @@ func (r *Repo) editOnce(ctx context.Context, dir string, edit func(v view, sc *s
 		return err
 	}
 	defer unlock()
-	if err := v.finished(); err != nil {
+	if err := admit(v); err != nil {
 		return err
 	}
 	index := filepath.Join(v.gitDir, "index")
@@ -218,4 +223,10 @@ func (s *scratch) setEntries(ctx context.Context, entries map[string]string, env
 		return fmt.Errorf("change the index: %w", err)
 	}
 	return nil
+}
+
+// settleIndex has the index of a checkout know again of the files that we wrote in it, whatever is unfinished there: git
+// merge --abort, for one, refuses files that it does not know. That it cannot is no failure of what was done.
+func (r *Repo) settleIndex(ctx context.Context, dir string) {
+	_ = r.editIndexWhile(ctx, dir, func(view) error { return nil }, func(_ view, sc *scratch) (string, error) { return "", sc.refresh(ctx) })
 }

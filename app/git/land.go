@@ -40,7 +40,12 @@ type LandOptions struct {
 	Subject, Uncommitted string
 	// Keep is an empty directory of ours, for what undoing needs.
 	Keep string
+	// Earlier is what landed of the checkout before; the zero value for nothing.
+	Earlier EarlierLanding
 }
+
+// EarlierLanding are the trees of the last landing: of the work, and of what the merge made of it.
+type EarlierLanding struct{ Work, Result OID }
 
 // landVersion is the version of the Landed record.
 const landVersion = 1
@@ -62,8 +67,10 @@ type Landed struct {
 	Tree OID `json:"tree"`
 	Work OID `json:"work"`
 	// NewHead is the merge commit, or where the branch New was made.
-	NewHead OID    `json:"new_head,omitempty"`
-	New     string `json:"new_branch,omitempty"`
+	NewHead OID `json:"new_head,omitempty"`
+	// Result is the tree that the merge came to. It and Tree stay in the repository, for the next landing (KeepLanded).
+	Result OID    `json:"result,omitempty"`
+	New    string `json:"new_branch,omitempty"`
 
 	Conflicts []Path       `json:"conflicts,omitempty"`
 	LeftOut   []Path       `json:"left_out,omitempty"` // nested repositories, sockets and the like

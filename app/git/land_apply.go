@@ -34,6 +34,9 @@ func (p *LandPlan) Apply(ctx context.Context) error {
 	if err := p.apply(ctx); err != nil {
 		return fmt.Errorf("land %s: %w", p.Landed.ID, err)
 	}
+	if p.Landed.How != LandBranch {
+		p.repo.settleIndex(context.WithoutCancel(ctx), p.Landed.Root)
+	}
 	return nil
 }
 
@@ -117,7 +120,7 @@ func (l *Landed) lockIndex(ctx context.Context, keep, content string) (func(), e
 		return nil, fmt.Errorf("lock the index: %w", err)
 	}
 	defer os.Remove(own) //nolint:errcheck // the next one removes it
-	if err := l.dropOwnLock(lock); err != nil {
+	if err := errors.Join(l.dropOwnLock(lock), dropDeadLocks(l.GitDir, lock)); err != nil {
 		return nil, err
 	}
 	deadline := time.Now().Add(lockWait)

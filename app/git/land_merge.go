@@ -30,10 +30,15 @@ func (p *LandPlan) planFiles(ctx context.Context, ts *scratch, to view, o LandOp
 	if err := ps.borrow(filepath.Join(ts.dir, "objects")); err != nil {
 		return err
 	}
-	merged, err := ps.mergeTree(ctx, p.Landed.Work, o.Label)
+	base, err := p.landBase(ctx, ps, o.Earlier)
 	if err != nil {
 		return err
 	}
+	merged, err := ps.mergeTree(ctx, p.Landed.Work, o.Label, base)
+	if err != nil {
+		return err
+	}
+	p.Landed.Result = merged.tree
 	if p.Changes, err = ps.treeChanges(ctx, string(to.head.oid)+"^{tree}", merged.tree); err != nil {
 		return err
 	}
@@ -109,8 +114,14 @@ type merged struct {
 }
 
 // mergeTree merges a commit into the stand-in's HEAD. Files with conflicts have the usual markers. No merge driver is
-// configured there, and no file is written.
-func (s *scratch) mergeTree(ctx context.Context, work OID, label string) (merged, error) {
+// configured there, and no file is written. base is a tree to merge from instead of the last common commit's; "" for none.
+func (s *scratch) mergeTree(ctx context.Context, work OID, label string, base OID) (merged, error) {
+	if base != "" {
+		var err error
+		if work, err = s.rebase(ctx, base, work); err != nil {
+			return merged{}, err
+		}
+	}
 	name := string(work)
 	if s.git.checkLabel(ctx, label) {
 		ref := filepath.Join(s.dir, "refs", "heads", filepath.FromSlash(label))
@@ -244,9 +255,6 @@ func (p *LandPlan) planMerge(ctx context.Context, ps *scratch, m merged, o LandO
 // bringObjects brings into the repository what commits and conflicts name.
 func (p *LandPlan) bringObjects(ctx context.Context, ps *scratch, m merged) error {
 	l := &p.Landed
-	if l.How == LandChanges && len(m.stages) == 0 {
-		return nil
-	}
 	trees := []string{string(m.tree), string(l.Tree)}
 	list, err := ps.objectsOf(ctx, trees, l.Head)
 	if err != nil {

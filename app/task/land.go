@@ -90,8 +90,13 @@ func (s *Tasks) Land(ctx context.Context, id ident.Task, want Land) (Landing, er
 	if err != nil {
 		return Landing{}, err
 	}
+	earlier, err := s.landedBefore(record)
+	if err != nil {
+		return Landing{}, err
+	}
 	plan, err := repo.PlanLanding(ctx, git.LandOptions{
-		Dir: record.Dir, ID: string(id), How: want.How, Base: record.Base, Label: record.Branch, Branch: cmp.Or(want.Branch, record.Name),
+		Earlier: earlier,
+		Dir:     record.Dir, ID: string(id), How: want.How, Base: record.Base, Label: record.Branch, Branch: cmp.Or(want.Branch, record.Name),
 		Subject: cmp.Or(want.Message, "Merge task "+record.Name), Uncommitted: cmp.Or(want.Message, "Uncommitted work of task "+record.Name), Keep: keep,
 	})
 	if err != nil {
@@ -168,11 +173,36 @@ func (s *Tasks) landNow(ctx context.Context, t *task, record Record, plan *git.L
 	if err := file.Save(s.Store, entry); err != nil {
 		return errors.Join(fmt.Errorf("save landing: %w", err), s.takeBack(context.WithoutCancel(ctx), record.ID, entry))
 	}
+	if err := s.keepLanded(ctx, record, plan.Landed); err != nil { // it landed all the same; the next one may meet conflicts
+		s.Log.Warn("what landed is not kept for the next landing", "task", record.ID, "cause", err)
+	}
 	// While its cage runs, its agent may write on: that has not landed.
 	if s.cageOf(t) == nil {
 		_, err = s.save(t, func(r *Record) { r.Landed = true })
 	}
 	return err
+}
+
+// landedBefore is what landed of the task the last time, as far as it was not taken back.
+func (s *Tasks) landedBefore(record Record) (git.EarlierLanding, error) {
+	file, err := landings.File(string(record.ID))
+	if err != nil {
+		return git.EarlierLanding{}, err
+	}
+	entry, err := file.Load(s.Store)
+	if err != nil || !entry.Done || entry.Project != record.Project {
+		return git.EarlierLanding{}, err
+	}
+	return git.EarlierLanding{Work: entry.Landed.Tree, Result: entry.Landed.Result}, nil
+}
+
+// keepLanded keeps the trees of a landing in the project, and no others.
+func (s *Tasks) keepLanded(ctx context.Context, record Record, l git.Landed) error {
+	repo, err := s.repo(ctx, record)
+	if err != nil {
+		return err
+	}
+	return repo.KeepLanded(context.WithoutCancel(ctx), string(record.ID), l)
 }
 
 // Unland takes a task's last landing back. What was changed since is not overwritten: *git.EditedError.
@@ -214,6 +244,9 @@ func (s *Tasks) takeBack(ctx context.Context, id ident.Task, entry landing) erro
 		return err
 	}
 	if err := repo.UndoLanding(ctx, entry.Landed, filepath.Join(dir, "last")); err != nil {
+		return err
+	}
+	if err := repo.KeepLanded(context.WithoutCancel(ctx), string(id), git.Landed{}); err != nil {
 		return err
 	}
 	file, err := landings.File(string(id))

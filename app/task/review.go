@@ -23,16 +23,15 @@ import (
 // discarded is one discard that can be undone.
 type discarded struct {
 	// Done is false until all of it was in place: what a crash finds so is taken back at the next start.
-	Done      bool          `json:"done"`
+	Done bool `json:"done"`
+	// Number says which of a task's discards came first.
+	Number    int           `json:"number"`
 	Discarded git.Discarded `json:"discarded"`
 }
 
-// discardFile is what is kept of a task's discards, the oldest first. The copies lie in the directory discard/<task>/<id>.
-type discardFile struct {
-	Entries []discarded `json:"entries"`
-}
-
-var discardFiles = store.DefineCollection[discardFile]("discards", 1)
+// discardFiles keeps one file a discard, <task>_<id>: one of 20,000 files is as large as a data file may be. The copies lie in
+// the directory discard/<task>/<id>.
+var discardFiles = store.DefineCollection[discarded]("discards", 1)
 
 const discardDir = "discard"
 
@@ -113,30 +112,32 @@ func (s *Tasks) Discard(ctx context.Context, id ident.Task, sel git.Selection) (
 			return err
 		}
 		plan.MoveKeep(kept)
-		return s.discardNow(ctx, repo, id, plan, entry)
+		return s.discardNow(ctx, repo, record, plan, entry)
 	})
 	return out, err
 }
 
 // discardNow makes a discard true: what undoing needs is on disk first. Begun, it is finished.
-func (s *Tasks) discardNow(ctx context.Context, repo *git.Repo, id ident.Task, plan *git.DiscardPlan, entry discarded) error {
+func (s *Tasks) discardNow(ctx context.Context, repo *git.Repo, record Record, plan *git.DiscardPlan, entry discarded) error {
 	ctx = context.WithoutCancel(ctx)
-	list, err := s.loadDiscards(id)
+	list, err := s.loadDiscards(record.ID)
 	if err != nil {
 		return err
 	}
-	list.Entries = append(list.Entries, entry)
-	if err := s.saveDiscards(id, list); err != nil {
+	if len(list) > 0 {
+		entry.Number = list[len(list)-1].Number + 1
+	}
+	if err := s.saveDiscard(record.ID, entry); err != nil {
 		return err
 	}
 	if err := plan.Apply(ctx); err != nil {
-		return errors.Join(err, s.dropDiscard(ctx, repo, id, entry.id())) // Apply has taken it back
+		return errors.Join(err, s.dropDiscard(ctx, repo, record.ID, entry)) // Apply has taken it back
 	}
-	list.Entries[len(list.Entries)-1].Done = true
-	if err := s.saveDiscards(id, list); err != nil {
-		return err // it is done, and taken back at the next start: nothing is lost
+	entry.Done = true
+	if err := s.saveDiscard(record.ID, entry); err != nil {
+		return errors.Join(err, s.takeDiscardBack(ctx, repo, record, entry))
 	}
-	return s.pruneDiscards(ctx, repo, id)
+	return s.pruneDiscards(ctx, repo, record.ID)
 }
 
 // UndoDiscard brings back what a discard took; "" for the last one. What was changed since is not overwritten:
@@ -147,9 +148,9 @@ func (s *Tasks) UndoDiscard(ctx context.Context, id ident.Task, which string) (o
 		if err != nil {
 			return err
 		}
-		at := len(list.Entries) - 1
+		at := len(list) - 1
 		if which != "" {
-			at = slices.IndexFunc(list.Entries, func(d discarded) bool { return d.id() == which })
+			at = slices.IndexFunc(list, func(d discarded) bool { return d.id() == which })
 		}
 		switch {
 		case at < 0 && which != "":
@@ -157,8 +158,8 @@ func (s *Tasks) UndoDiscard(ctx context.Context, id ident.Task, which string) (o
 		case at < 0:
 			return refusal.New(refusal.Conflict, "nothing was discarded in this task that could be brought back", "")
 		}
-		out = list.Entries[at].describe()
-		return s.takeDiscardBack(ctx, repo, record, list.Entries[at])
+		out = list[at].describe()
+		return s.takeDiscardBack(ctx, repo, record, list[at])
 	})
 	return out, err
 }
@@ -172,7 +173,7 @@ func (s *Tasks) takeDiscardBack(ctx context.Context, repo *git.Repo, record Reco
 	if err := repo.UndoDiscard(ctx, record.Dir, d.Discarded, keep); err != nil {
 		return err
 	}
-	return s.dropDiscard(context.WithoutCancel(ctx), repo, record.ID, d.id())
+	return s.dropDiscard(context.WithoutCancel(ctx), repo, record.ID, d)
 }
 
 // Discards lists what can be undone in a task, the latest first.
@@ -182,7 +183,7 @@ func (s *Tasks) Discards(id ident.Task) ([]Discard, error) {
 		return nil, err
 	}
 	var out []Discard
-	for _, d := range slices.Backward(list.Entries) {
+	for _, d := range slices.Backward(list) {
 		out = append(out, d.describe())
 	}
 	return out, nil
@@ -238,50 +239,67 @@ func (s *Tasks) agentFinished(record Record) error {
 	return nil
 }
 
-func (s *Tasks) loadDiscards(id ident.Task) (discardFile, error) {
-	file, err := discardFiles.File(string(id))
+// loadDiscards returns what is kept of a task's discards, the oldest first.
+func (s *Tasks) loadDiscards(id ident.Task) ([]discarded, error) {
+	names, err := discardFiles.IDs(s.Store)
 	if err != nil {
-		return discardFile{}, err
+		return nil, err
 	}
-	return file.Load(s.Store)
+	var list []discarded
+	for _, name := range names {
+		if owner, _ := discardOf(name); owner != id {
+			continue
+		}
+		file, err := discardFiles.File(name)
+		if err != nil {
+			return nil, err
+		}
+		d, err := file.Load(s.Store)
+		if err != nil {
+			return nil, err
+		}
+		if d.Discarded.Version != 0 { // 0: the store set a damaged file aside and reports it
+			list = append(list, d)
+		}
+	}
+	slices.SortFunc(list, func(a, b discarded) int { return a.Number - b.Number })
+	return list, nil
 }
 
-func (s *Tasks) saveDiscards(id ident.Task, list discardFile) error {
-	file, err := discardFiles.File(string(id))
+// discardOf returns the task and the id in the name of a file.
+func discardOf(name string) (ident.Task, string) {
+	at := strings.LastIndexByte(name, '_')
+	return ident.Task(name[:max(at, 0)]), name[at+1:]
+}
+
+func (s *Tasks) discardFile(id ident.Task, which string) (store.File[discarded], error) {
+	return discardFiles.File(string(id) + "_" + which)
+}
+
+func (s *Tasks) saveDiscard(id ident.Task, d discarded) error {
+	file, err := s.discardFile(id, d.id())
+	if err == nil {
+		err = file.Save(s.Store, d)
+	}
 	if err != nil {
-		return err
-	}
-	if len(list.Entries) == 0 {
-		return file.Remove(s.Store)
-	}
-	if err := file.Save(s.Store, list); err != nil {
-		return fmt.Errorf("save discards: %w", err)
+		return fmt.Errorf("save discard: %w", err)
 	}
 	return nil
 }
 
-// dropDiscard forgets a discard: the record first, so that what is left of its copies is never thought whole. repo may be
-// nil where the repository is gone.
-func (s *Tasks) dropDiscard(ctx context.Context, repo *git.Repo, id ident.Task, which string) error {
-	list, err := s.loadDiscards(id)
+// dropDiscard forgets a discard: the record first, so that what is left of its copies is never thought whole.
+func (s *Tasks) dropDiscard(ctx context.Context, repo *git.Repo, id ident.Task, d discarded) error {
+	file, err := s.discardFile(id, d.id())
 	if err != nil {
 		return err
 	}
-	at := slices.IndexFunc(list.Entries, func(d discarded) bool { return d.id() == which })
-	if at < 0 {
-		return nil
-	}
-	entry := list.Entries[at]
-	list.Entries = slices.Delete(list.Entries, at, at+1)
-	if err := s.saveDiscards(id, list); err != nil {
+	if err := file.Remove(s.Store); err != nil {
 		return err
 	}
-	if repo != nil {
-		if err := repo.ForgetDiscard(ctx, entry.Discarded); err != nil {
-			return err
-		}
+	if err := repo.ForgetDiscard(ctx, d.Discarded); err != nil {
+		return err
 	}
-	keep, err := s.Store.Path(discardDir, string(id), which)
+	keep, err := s.Store.Path(discardDir, string(id), d.id())
 	if err != nil {
 		return err
 	}
@@ -294,9 +312,9 @@ func (s *Tasks) pruneDiscards(ctx context.Context, repo *git.Repo, id ident.Task
 	if err != nil {
 		return err
 	}
-	for i, d := range list.Entries {
-		if d.Done && (len(list.Entries)-i > maxDiscards || time.Since(d.Discarded.When) > discardAge) {
-			if err := s.dropDiscard(ctx, repo, id, d.id()); err != nil {
+	for i, d := range list {
+		if d.Done && (len(list)-i > maxDiscards || time.Since(d.Discarded.When) > discardAge) {
+			if err := s.dropDiscard(ctx, repo, id, d); err != nil {
 				return err
 			}
 		}
@@ -306,29 +324,57 @@ func (s *Tasks) pruneDiscards(ctx context.Context, repo *git.Repo, id ident.Task
 
 // forgetDiscards removes all that is kept of a task's discards but refs: the task is destroyed.
 func (s *Tasks) forgetDiscards(id ident.Task) error {
+	list, err := s.loadDiscards(id)
+	if err != nil {
+		return err
+	}
+	for _, d := range list {
+		file, err := s.discardFile(id, d.id())
+		if err == nil {
+			err = file.Remove(s.Store)
+		}
+		if err != nil {
+			return err
+		}
+	}
 	dir, err := s.Store.Path(discardDir, string(id))
 	if err != nil {
 		return err
 	}
-	return errors.Join(s.saveDiscards(id, discardFile{}), git.RemoveTree(dir))
+	return git.RemoveTree(dir)
 }
 
-// recoverDiscards takes back what a crash interrupted, and forgets what is too old.
+// recoverDiscards takes back what a crash interrupted, forgets what is too old, and removes copies that no record names.
 func (s *Tasks) recoverDiscards(ctx context.Context) error {
-	ids, err := discardFiles.IDs(s.Store)
+	names, err := discardFiles.IDs(s.Store)
 	if err != nil {
 		return err
 	}
-	for _, id := range ids {
-		record, ok := s.Get(ident.Task(id))
-		if !ok {
+	known, owners := map[string]bool{}, map[ident.Task]bool{}
+	for _, name := range names {
+		owner, which := discardOf(name)
+		known[filepath.Join(string(owner), which)], owners[owner] = true, true
+	}
+	for owner := range owners {
+		record, ok := s.Get(owner)
+		if !ok || record.Stage != Live { // an archived one has no checkout; its discards come back with it
 			continue
 		}
 		if err := s.recoverDiscard(ctx, record); err != nil {
-			s.Log.Error("an interrupted discard was not taken back", "task", id, "cause", err)
+			s.Log.Error("an interrupted discard was not taken back", "task", owner, "cause", err)
 		}
 	}
-	return nil
+	dir, err := s.Store.Path(discardDir)
+	if err != nil {
+		return err
+	}
+	left, err := filepath.Glob(filepath.Join(globEscape(dir), "*", "*"))
+	for _, path := range left {
+		if rel, e := filepath.Rel(dir, path); e == nil && !known[rel] {
+			err = errors.Join(err, git.RemoveTree(path))
+		}
+	}
+	return err
 }
 
 func (s *Tasks) recoverDiscard(ctx context.Context, record Record) error {
@@ -340,7 +386,7 @@ func (s *Tasks) recoverDiscard(ctx context.Context, record Record) error {
 	if err != nil {
 		return err
 	}
-	for _, d := range list.Entries {
+	for _, d := range list {
 		if !d.Done {
 			if err := s.takeDiscardBack(ctx, repo, record, d); err != nil {
 				return err

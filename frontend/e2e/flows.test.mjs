@@ -116,7 +116,7 @@ test("what the agent changed is listed and shown, side by side and unified", asy
   writeFileSync(join(path, "new file.txt"), "<b>new</b>\n");
   await page.getByRole("button", { name: "Look again" }).click();
   await page.getByRole("button", { name: /new file\.txt/ }).waitFor();
-  await page.getByRole("button", { name: /code\.ts/ }).click();
+  await page.locator(".file", { hasText: "code.ts" }).click();
   await page.locator(".review .cm-content").first().waitFor();
   await until("the change is shown", async () => /line5 = 555/.test(await page.locator(".review").innerText()));
   await page.getByRole("button", { name: "Next file (J)" }).click();

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync, mkdirSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { parsePatch, sidesOf, unquote } from "./patch";
+import { parsePatch, plainPath, sidesOf, unquote } from "./patch";
 
 /** Returns what real git says of two states of a directory. */
 function gitDiff(before: Record<string, string>, after: Record<string, string>): string {
@@ -62,4 +62,12 @@ test("a patch may be cut anywhere", () => {
 test("quoting is undone", () => {
   expect(unquote('"a\\tb\\303\\274\\"\\\\"')).toBe('a\tbü"\\');
   expect(unquote("plain")).toBe("plain");
+});
+
+test("the app's names for files lead to git's", () => {
+  expect(plainPath("plain ü.txt")).toBe("plain ü.txt");
+  expect(plainPath('"odd\\xff\\n.txt"')).toBe("odd\\xFF\n.txt");
+  expect(plainPath('"tab\\there, \\"quoted\\", \\\\, \\u200b, \\x01"')).toBe('tab\there, "quoted", \\, \u200b, \x01');
+  // What git writes of the same name, after the app has replaced the bytes that are no UTF-8.
+  expect(parsePatch('diff --git "a/odd\\xFF\\n.txt" "b/odd\\xFF\\n.txt"\n--- /dev/null\n+++ "b/odd\\xFF\\n.txt"\n@@ -0,0 +1 @@\n+x\n')[0]!.path).toBe(plainPath('"odd\\xff\\n.txt"'));
 });

@@ -100,6 +100,20 @@ export function unquote(text: string): string {
   return new TextDecoder().decode(new Uint8Array(bytes));
 }
 
+/**
+ * The path as a patch has it, from how the app writes it: a name that is no plain text stands in double quotes, with the
+ * escapes of Go. Bytes that are no UTF-8 are \xNN in both.
+ */
+export function plainPath(text: string): string {
+  if (!text.startsWith('"')) return text;
+  const named: Record<string, string> = { a: "\x07", b: "\b", f: "\f", n: "\n", r: "\r", t: "\t", v: "\v", "\\": "\\", '"': '"' };
+  return text.slice(1, -1).replace(/\\(?:x([0-9a-f]{2})|u([0-9a-f]{4})|U([0-9a-f]{8})|(.))/gi, (whole, byte?: string, short?: string, long?: string, one?: string) => {
+    if (byte !== undefined) return parseInt(byte, 16) < 0x80 ? String.fromCharCode(parseInt(byte, 16)) : `\\x${byte.toUpperCase()}`;
+    const point = short ?? long;
+    return point === undefined ? (named[one ?? ""] ?? whole) : String.fromCodePoint(parseInt(point, 16));
+  });
+}
+
 /** The two texts of a file, hunk after hunk, and for each line of a text its number in the file. */
 export interface Sides {
   old: string;
