@@ -27,7 +27,7 @@ func TestNoWayOfATextLetsItLeaveItsPaste(t *testing.T) {
 	r.wait("sh")
 	send := func(verb, arguments string) map[string]any {
 		t.Helper()
-		result := r.must(verb, arguments)
+		result := r.must(verb, "%s", arguments)
 		r.wait("sh")
 		return result
 	}
@@ -42,14 +42,14 @@ func TestNoWayOfATextLetsItLeaveItsPaste(t *testing.T) {
 	if first["delivery"] != "queued" || second["delivery"] != "queued" {
 		t.Fatalf("not queued: %v, %v", first, second)
 	}
-	r.must("queue_edit", `{"task":"sh","id":%q,"text":"`+strings.ReplaceAll(escape, "%", "%%")+`"}`, second["text"])
+	r.must("queue_edit", `{"task":"sh","id":%q,"text":"`+escape+`"}`, second["text"])
 	terminal, err := r.client.Open(t.Context(), r.must("task_attach", `{"task":"sh"}`)["ticket"].(string))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer terminal.Close()
 	go terminal.Copy(io.Discard) // until it is closed
-	if _, err := terminal.Write([]byte("go\r")); err != nil {
+	if err := terminal.Type([]byte("go\r")); err != nil {
 		t.Fatal(err)
 	}
 	if got := r.wait("sh"); got != "done" {
