@@ -53,7 +53,7 @@ func TestWhatIsUsedAgainOutlastsNoise(t *testing.T) {
 }
 
 func TestManyPlacesOfOneDirectoryAreOne(t *testing.T) {
-	v := &sightings{keep: []string{"/home/u", "/work/checkout"}}
+	v := &sightings{keep: []string{"/home/u", "/checkouts/fix"}}
 	for i := range 10 * maxBeside {
 		v.note("read", fmt.Sprintf("/srv/set/%d", i), "a", 1)
 		v.note("connect", fmt.Sprintf("192.0.2.7:%d", 1+i), "a", 1)
@@ -91,9 +91,9 @@ func TestManyPlacesOfOneDirectoryAreOne(t *testing.T) {
 
 // A home directory, a checkout and what is around them are never what a program asked for because it asked for much in them.
 func TestWhatIsAroundTheHomeDirectoryIsNeverMeant(t *testing.T) {
-	v := &sightings{keep: []string{"/home/u", "/work/checkout"}}
+	v := &sightings{keep: []string{"/home/u", "/checkouts/fix"}}
 	for i := range 2 * maxBeside {
-		for _, dir := range []string{"/home/u", "/home", "/work", ""} {
+		for _, dir := range []string{"/home/u", "/home", "/checkouts", ""} {
 			v.note("read", fmt.Sprintf("%s/d%d", dir, i), "a", 1)
 		}
 	}
