@@ -1,6 +1,8 @@
 package probes
 
 import (
+	"fmt"
+	"runtime/debug"
 	"syscall"
 	"unsafe"
 
@@ -17,9 +19,9 @@ var oldMachine = []Probe{
 	row(Kernel, "a call of i386", unix.ENOSYS, false, i386, false),
 }
 
-// i386 asks for the process id by the 32-bit entry, whose numbers a filter for 64 bits would misread. The kernel must
-// have it (CONFIG_IA32_EMULATION): without, the process dies of SIGSEGV, outside as in a cage.
-func i386(*World) error {
+// i386 asks for the process id by the 32-bit entry, whose numbers a filter for 64 bits would misread. A kernel without
+// it (CONFIG_IA32_EMULATION), and a virtual machine that does not pass it on, answer with SIGSEGV.
+func i386(*World) (err error) {
 	code, err := unix.Mmap(-1, 0, 4096, unix.PROT_READ|unix.PROT_WRITE|unix.PROT_EXEC, unix.MAP_PRIVATE|unix.MAP_ANON)
 	if err != nil {
 		return err
@@ -33,6 +35,13 @@ func i386(*World) error {
 	entry := uintptr(unsafe.Pointer(&code[0]))
 	value := &entry // a func value is a pointer to its code's address
 	call := *(*func() int)(unsafe.Pointer(&value))
+
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer func() {
+		if fault := recover(); fault != nil {
+			err = fmt.Errorf("%w: the 32-bit entry: %v", errAbsent, fault)
+		}
+	}()
 	if r := call(); r < 0 {
 		return syscall.Errno(-r)
 	}

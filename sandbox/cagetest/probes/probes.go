@@ -126,12 +126,16 @@ func Find(name string) (Probe, error) {
 // ID names the probe among all.
 func (p Probe) ID() string { return string(p.Category) + ": " + p.Name }
 
-// Result is what came of a probe. Neither Done nor Errno means that it went wrong otherwise.
+// errAbsent means that this machine does not have what the probe tries, which shows only in trying.
+var errAbsent = errors.New("not on this machine")
+
+// Result is what came of a probe. None of Done, Absent and Errno means that it went wrong otherwise.
 type Result struct {
-	ID    string        `json:"id"`
-	Done  bool          `json:"done"`
-	Errno syscall.Errno `json:"errno"`
-	Text  string        `json:"text"`
+	ID     string        `json:"id"`
+	Done   bool          `json:"done"`
+	Absent bool          `json:"absent"` // outside, too: there was nothing to refuse
+	Errno  syscall.Errno `json:"errno"`
+	Text   string        `json:"text"`
 }
 
 // Run does a probe.
@@ -142,7 +146,7 @@ func (p Probe) Run(w *World) Result {
 		r.Done = true
 		return r
 	}
-	r.Text = err.Error()
+	r.Text, r.Absent = err.Error(), errors.Is(err, errAbsent)
 	errors.As(err, &r.Errno)
 	return r
 }
