@@ -416,6 +416,72 @@ func TestAnEndpointWithoutItsPortMovesToAnother(t *testing.T) {
 	}
 }
 
+// setPortInFile changes mcp.port where it is kept, as a person with an editor or a restored backup does: the app must not run.
+func (r *rig) setPortInFile(port int) {
+	r.t.Helper()
+	path := filepath.Join(r.dir, "settings.json")
+	var file struct {
+		Version int               `json:"version"`
+		Data    map[string]string `json:"data"`
+	}
+	if err := json.Unmarshal([]byte(get(r.t, path)), &file); err != nil {
+		r.t.Fatal(err)
+	}
+	file.Data["mcp.port"] = fmt.Sprint(port)
+	text, err := json.Marshal(file)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	put(r.t, string(text), path)
+}
+
+// TestAnEntryIsStaleAfterThePortMovedWithoutIt: an entry that is as we wrote it and names another address is stale and brought
+// up to date; without the move it is current, and one that somebody edited is theirs.
+func TestAnEntryIsStaleAfterThePortMovedWithoutIt(t *testing.T) {
+	for _, test := range []struct {
+		name        string
+		moved, hand bool
+		want        string
+	}{
+		{"the port moved", true, false, "stale"},
+		{"nothing happened", false, false, "current"},
+		{"the port moved and somebody edited the entry", true, true, "changed"},
+		{"somebody edited the entry", false, true, "changed"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			r, home := newClientRig(t)
+			config := put(t, codexConfig, home, ".codex", "config.toml")
+			r.must("client_add", `{"client":"codex"}`)
+			old := r.url()
+			if err := r.stop(); err != nil {
+				t.Fatal(err)
+			}
+			if test.moved {
+				r.setPortInFile(freePort(t))
+			}
+			if test.hand {
+				put(t, strings.Replace(get(t, config), "/mcp", "/mcp?mine", 1), config)
+			}
+			r.start()
+			if moved := r.url() != old; moved != test.moved {
+				t.Fatalf("it serves at %s, before at %s", r.url(), old)
+			}
+			if got := r.entryOf("codex"); got != test.want {
+				t.Errorf("the entry is %s, want %s", got, test.want)
+			}
+			before := get(t, config)
+			r.must("client_refresh", `{}`)
+			after := get(t, config)
+			if test.hand && after != before {
+				t.Errorf("what somebody edited was written over:\n%s", after)
+			}
+			if !test.hand && (r.entryOf("codex") != "current" || !strings.Contains(after, r.url())) {
+				t.Errorf("after a refresh the entry is %s:\n%s", r.entryOf("codex"), after)
+			}
+		})
+	}
+}
+
 func freePort(t *testing.T) int {
 	t.Helper()
 	l, err := net.Listen("tcp4", "127.0.0.1:0")

@@ -8,11 +8,14 @@ import { Rig, root, until } from "./rig.mjs";
 import { Display, Window, freePort, keys } from "./webdriver.mjs";
 
 let rig, display, window;
+const start = async () => {
+  window = await Window.open(process.env.TERMIC_APP_E2E ?? join(root, "build/bin/termic-app-e2e"), display, rig.env);
+  await until("it answers", () => { try { return rig.termic("doctor"); } catch { return undefined; } }, seconds);
+};
 before(async () => {
   rig = new Rig();
   display = await Display.open();
-  window = await Window.open(process.env.TERMIC_APP_E2E ?? join(root, "build/bin/termic-app-e2e"), display, rig.env);
-  await until("it answers", () => { try { return rig.termic("doctor"); } catch { return undefined; } }, seconds);
+  await start();
   rig.termic("project", "add", rig.repo);
   rig.termic("settings", "set", "mcp.enabled", "true");
   // A client's token is made when the endpoint binds.
@@ -103,7 +106,11 @@ test("an entry that points to an old port is marked, and one button brings it up
   write(file, '# mine\nmodel = "x"\n');
   rig.termic("client", "add", "codex");
   const port = String(await freePort());
-  rig.termic("settings", "set", "mcp.port", port);
+  display.closeFront();
+  await until("the app has ended", () => !existsSync(join(rig.data, "ctl.sock")), seconds);
+  await window.close();
+  rig.setPortInFile(port);
+  await start();
   await until("it is stale", () => client("codex").entry === "stale", seconds);
   assert.ok(!readFileSync(file, "utf8").includes(`:${port}/`));
   await settings();

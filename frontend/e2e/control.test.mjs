@@ -128,7 +128,12 @@ test("stale entries are marked, and one button brings them up to date", async ()
   rig.termic("client", "add", "codex");
   const entry = () => rig.termic("client", "list").clients.find((c) => c.name === "codex").entry;
   const port = await freePort();
-  rig.termic("settings", "set", "mcp.port", String(port));
+  const old = page;
+  await rig.stop();
+  rig.setPortInFile(port);
+  url = await rig.page();
+  page = await open(browser, url);
+  await old.context().close();
   await until("it is stale", () => entry() === "stale");
   await act("control plane settings");
   await page.getByText("Entry points to an old port or place").waitFor();

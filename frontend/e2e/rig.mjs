@@ -118,6 +118,14 @@ export class Rig {
     return readFileSync(join(this.data, name), "utf8").trim();
   }
 
+  /** Sets mcp.port where it is kept, as an editor or a restored backup does, so that no client's entry follows. The app must not run. */
+  setPortInFile(port) {
+    const path = join(this.data, "settings.json");
+    const file = JSON.parse(readFileSync(path, "utf8"));
+    file.data["mcp.port"] = String(port);
+    writeFileSync(path, JSON.stringify(file));
+  }
+
   /** Ends the app as a person's logout does, and returns how it ended. */
   async stop() {
     if (!this.app) return undefined;

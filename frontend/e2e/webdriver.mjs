@@ -1,5 +1,5 @@
 // A real window under Xvfb, driven through WebKitWebDriver (W3C WebDriver), with nothing but node.
-import { spawn } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { until } from "./rig.mjs";
@@ -35,6 +35,11 @@ export class Display {
     });
     display.processes.push(spawn("openbox", ["--sm-disable"], { env: { ...process.env, DISPLAY: display.name }, stdio: "ignore" }));
     return display;
+  }
+
+  /** Asks the window in front to close, as the window manager's own key does. */
+  closeFront() {
+    execFileSync("xdotool", ["key", "--clearmodifiers", "alt+F4"], { env: { PATH: process.env.PATH, DISPLAY: this.name } });
   }
 
   close() {

@@ -1,7 +1,7 @@
 // The real window: GTK, WebKit and all, under Xvfb. The main job in it, with its effects looked for outside; then what
 // only the program that is shipped can show: that it ends in order, and how it starts where there is no display.
 import assert from "node:assert/strict";
-import { execFileSync, spawnSync } from "node:child_process";
+import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync, readdirSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
@@ -177,15 +177,19 @@ test("buttons have names and roles for who hears them", async () => {
 
 test("closing the window while an agent works asks once and says what will happen; then it ends in order", async () => {
   rig.termic("new", "works", "--agent", "claude", "--prompt", "work 20m");
-  await until("it works", () => task("works").state === "working", seconds);
-  const close = () => execFileSync("xdotool", ["key", "--clearmodifiers", "alt+F4"], { env: { PATH: process.env.PATH, DISPLAY: display.name } });
+  // The question counts every agent that works or starts, whichever tab of its task it is in.
+  const busy = (state) => state === "working" || state === "starting";
+  await until("it works, and nothing else does", () => {
+    const agents = rig.termic("list").tasks.flatMap((t) => t.tabs.filter((tab) => tab.agent !== "shell").map((tab) => ({ task: t.name, ...tab })));
+    return task("works").state === "working" && agents.every((tab) => tab.task === "works" || !busy(tab.state));
+  }, seconds);
   const asked = () => until("the question", async () => /1 agent is working\. Quitting stops/.test(await window.text(".dialog")), seconds);
-  close();
+  display.closeFront();
   await asked();
   await window.press("Cancel");
   await settled();
   assert.equal(task("works").state, "working", "it ended although the person said no");
-  close();
+  display.closeFront();
   await asked();
   const { path } = task("works");
   await window.press("Quit").catch(() => {}); // its answer may end with the window
