@@ -270,14 +270,13 @@ func (a *app) notice(ctx context.Context) (stop func()) {
 	}
 }
 
-// working returns how many tasks' agents work right now.
+// working returns how many agents work right now; a task may have several.
 func (a *app) working() int {
 	n := 0
 	for _, record := range a.tasks.List() {
 		for _, open := range a.tasks.Tabs(record.ID) {
 			if info := open.Info(); !info.Shell && (info.State == settle.Working || info.State == settle.Starting) {
 				n++
-				break
 			}
 		}
 	}

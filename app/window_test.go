@@ -4,9 +4,11 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"sync/atomic"
 	"testing"
 
 	"termic/app/audit"
+	"termic/app/gui"
 	"termic/registry"
 	"termic/registry/ident"
 )
@@ -46,5 +48,38 @@ func TestTheCallsOfATaskAreFoundBehindManyOfOthers(t *testing.T) {
 	}
 	if len(all) != shownCalls || all[0].Request != fmt.Sprint("other", shownCalls) {
 		t.Errorf("of everyone %d calls are told, beginning with %s", len(all), all[0].Request)
+	}
+}
+
+// Quitting ends every agent that works, so that the question counts what the list shows: agents, not tasks, and no shells.
+func TestTheQuestionAtQuittingCountsTheAgentsThatTheListShows(t *testing.T) {
+	r := newRig(t)
+	if err := r.stop(); err != nil {
+		t.Fatal(err)
+	}
+	var page atomic.Pointer[gui.Server]
+	r.window = func(s *gui.Server) { page.Store(s) }
+	r.start()
+	listed := func() (n int) {
+		for _, task := range r.must("task_list", `{}`)["tasks"].([]any) {
+			for _, tab := range task.(map[string]any)["tabs"].([]any) {
+				state, agent := tab.(map[string]any)["state"], tab.(map[string]any)["agent"]
+				if agent != "shell" && (state == "working" || state == "starting") {
+					n++
+				}
+			}
+		}
+		return n
+	}
+	r.task("rest", "test", "say done")
+	r.wait("rest")
+	r.task("lines", "shell", "sleep 600")
+	if n := page.Load().Working(); n != 0 || listed() != 0 {
+		t.Errorf("no agent works: the question counts %d, the list %d", n, listed())
+	}
+	r.task("two", "test", "work 20m")
+	r.must("task_tab", `{"task":"two","agent":"test","prompt":"work 20m"}`)
+	if n := page.Load().Working(); n != 2 || listed() != 2 {
+		t.Errorf("two agents of one task work: the question counts %d, the list %d", n, listed())
 	}
 }
