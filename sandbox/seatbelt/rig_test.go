@@ -85,7 +85,7 @@ func dirs() profile.Dirs {
 }
 
 func places() seatbelt.Places {
-	return seatbelt.Places{Home: data + "/tasks/7/home", Temp: data + "/tasks/7/temp", MCP: 4711, Proxy: 4712, Terminal: "/dev/ttys009"}
+	return seatbelt.Places{Home: data + "/tasks/7/home", Temp: data + "/tasks/7/temp", Programs: data + "/tasks/7/programs", MCP: 4711, Proxy: 4712, Terminal: "/dev/ttys009"}
 }
 
 func set(t testing.TB, box, proxy bool) capability.Set {
