@@ -9,6 +9,7 @@ import (
 	"termic/sandbox/capability"
 	"termic/sandbox/profile"
 	"termic/sandbox/seatbelt"
+	evaluator "termic/sandbox/seatbelt/judge"
 )
 
 // disk is a made-up one: "dir/" a directory, "file", "link -> target".
@@ -125,11 +126,13 @@ func render(t testing.TB, p profile.Profile) string {
 	return text
 }
 
-func judge(t testing.TB, text string) *policy {
+func judge(t testing.TB, text string) *evaluator.Policy {
 	t.Helper()
-	p, err := compilePolicy(text)
+	p, err := evaluator.Parse(text)
 	if err != nil {
 		t.Fatalf("%v in\n%s", err, text)
 	}
 	return p
 }
+
+type request = evaluator.Request
