@@ -44,7 +44,7 @@ var layers = []struct {
 	{"termic/app/hook", []string{"termic/app/settle"}, "a claim knows nothing of the tab that reads it"},
 	{"termic/app/transcript", []string{"termic/app/safefile"}, "a reader of transcripts knows nothing of the agent that runs"},
 	{"termic/app/osc", nil, "mechanisms know nothing of tasks"},
-	{"termic/app/pty", nil, "mechanisms know nothing of tasks"},
+	{"termic/app/pty", []string{"termic/sandbox/processes"}, "mechanisms know nothing of tasks"},
 	{"termic/app/shellenv", []string{"termic/app/pty"}, "mechanisms know nothing of tasks"},
 	{"termic/app/screen", nil, "mechanisms know nothing of tasks"},
 	{"termic/app/settle", nil, "mechanisms know nothing of tasks"},

@@ -130,7 +130,7 @@ func (r *Repo) checkOut(ctx context.Context, p addPlan, w linked) error {
 		c.args = []string{"symbolic-ref", "-m", "restore", "HEAD", "refs/heads/" + p.branch}
 	}
 	if _, err := r.git.run(ctx, c); err != nil {
-		return fmt.Errorf("check out %s: %w", p.head, err)
+		return fmt.Errorf("check out %s: %w", p.head, whyUnwritten(err, w))
 	}
 	return nil
 }

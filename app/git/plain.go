@@ -32,7 +32,7 @@ func (r *Repo) checkOutPlain(ctx context.Context, p addPlan, w linked) error {
 	_, err = sc.run(ctx, call{timeout: checkoutTimeout, config: []string{"checkout.workers=0"},
 		args: []string{"read-tree", "--reset", "-u", string(p.head)}})
 	if err != nil {
-		return fmt.Errorf("check out %s without filters: %w", p.head, err)
+		return fmt.Errorf("check out %s without filters: %w", p.head, whyUnwritten(err, w))
 	}
 	// As git writes it: a lock that others see, then a rename. It was made where the files are, so their stamps are right.
 	lock := filepath.Join(w.record, "index.lock")

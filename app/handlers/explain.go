@@ -1,6 +1,7 @@
 package handlers
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strconv"
@@ -111,7 +112,6 @@ func special(err error) *refusal.Refusal {
 	var locked *store.LockedError
 	var nested *git.NestedRepositoryError
 	var lost *git.UnkeepableError
-	var exit *git.ExitError
 	var lacks *gitview.UnsupportedError
 	var gone *task.CheckoutGoneError
 	var moved *task.BranchMovedError
@@ -138,10 +138,32 @@ func special(err error) *refusal.Refusal {
 	case errors.As(err, &nested):
 		return refusal.Newf(refusal.Conflict, "move it out of there: mv, or git worktree move",
 			"the checkout holds another repository or another checkout of this one, which would be lost: %s", names(nested.Paths))
-	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT), errors.As(err, &exit) && strings.Contains(exit.Stderr, "No space left"):
+	}
+	return diskFailed(err)
+}
+
+// diskFailed is the refusal for a disk that takes nothing more, whether we or git met it, or nil.
+func diskFailed(err error) *refusal.Refusal {
+	switch {
+	case errors.Is(err, syscall.ENOSPC):
 		return refusal.New(refusal.StorageFailed, "the disk is full", "free some space")
-	case errors.Is(err, syscall.EROFS), errors.As(err, &exit) && strings.Contains(exit.Stderr, "Read-only file system"):
+	case errors.Is(err, syscall.EDQUOT):
+		return refusal.New(refusal.StorageFailed, "your quota of the disk is used up", "free some space, or ask for more: quota")
+	case errors.Is(err, syscall.EROFS):
 		return refusal.New(refusal.StorageFailed, "the disk cannot be written", "see how it is mounted")
+	}
+	return nil
+}
+
+// systemFailed is the refusal for what else the system does not let us or git do with files, or nil. It comes after the table: where an
+// error says more, that counts.
+func systemFailed(err error) *refusal.Refusal {
+	switch {
+	case errors.Is(err, syscall.EACCES):
+		return refusal.New(refusal.StorageFailed, "a file or directory of the project, of the checkout or of termic's data may not be read or written by you",
+			"see whose they are: ls -la; which one it was is in the app's log")
+	case errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE):
+		return refusal.New(refusal.StorageFailed, "too many files are open", "close tabs, or raise the limit (ulimit -n) and start termic again")
 	}
 	return nil
 }
@@ -228,7 +250,7 @@ func explain(err error) error {
 			return refusal.New(e.code, e.reason, e.remedy).Because(err)
 		}
 	}
-	if no := gitFailed(err); no != nil {
+	if no := cmp.Or(systemFailed(err), gitFailed(err)); no != nil {
 		return no.Because(err)
 	}
 	return err

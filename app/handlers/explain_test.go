@@ -6,11 +6,14 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"io/fs"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"termic/app/git"
+	"termic/app/store"
 	"termic/registry"
 	"termic/registry/refusal"
 )
@@ -76,6 +79,71 @@ func TestAGitThatRefusesIsNoFaultOfOurs(t *testing.T) {
 	branch := explain(fmt.Errorf("land: branch %q: %w: %w", "a..b", git.ErrBadBranch, git.ErrBadRef))
 	if no, ok := refusal.From(branch); !ok || no.Code != refusal.BadInput || no.Reason != "git allows no branch of that name" {
 		t.Errorf("%v", branch)
+	}
+}
+
+// The messages are git's own (2.39, met on full, read-only and foreign directories), and those of its source for the rest.
+func TestWhatTheDiskRefusedGitIsSaidAsOurs(t *testing.T) {
+	const full, quota, readOnly = "the disk is full", "your quota of the disk is used up", "the disk cannot be written"
+	const denied, open = "a file or directory of the project, of the checkout or of termic's data may not be read or written by you", "too many files are open"
+	failed := "git worktree failed with status 128"
+	for stderr, reason := range map[string]string{
+		"fatal: unable to write loose object file: No space left on device":                                                                                full,
+		"Preparing worktree (new branch 'x')\nfatal: could not create leading directories of '/c/x/.git': No space left on device\n":                       full,
+		"error: copy-fd: write returned: No space left on device\nfatal: cannot copy '/a' to '/b': No space left on device":                                full,
+		"fatal: sha1 file '<stdout>' write error: Disk quota exceeded":                                                                                     quota,
+		"fatal: Unable to create '/r/.git/index.lock': Disk quota exceeded":                                                                                quota,
+		"fatal: cannot mkdir '/r/.git/worktrees/x': Disc quota exceeded":                                                                                   quota,
+		"fatal: Unable to create '/r/.git/index.lock': Quota exceeded":                                                                                     quota,
+		"fatal: Unable to create '/r/.git/index.lock': Read-only file system":                                                                              readOnly,
+		"fatal: cannot lock ref 'refs/heads/q': Unable to create '/r/.git/refs/heads/q.lock': Read-only file system":                                       readOnly,
+		"fatal: update_ref failed for ref 'refs/heads/q': cannot lock ref 'refs/heads/q': Unable to create '/r/.git/refs/heads/q.lock': Permission denied": denied,
+		"fatal: could not create directory of '.git/worktrees/pp': Permission denied":                                                                      denied,
+		"error: insufficient permission for adding an object to repository database .git/objects\nfatal: Unable to add (null) to database":                 denied,
+		"error: unable to create file a/b: Permission denied\nfatal: Could not reset index file to revision 'HEAD'.":                                       denied,
+		"error: could not open '/r/.git/config' for reading: Too many open files":                                                                          open,
+		"fatal: Unable to create '/r/.git/index.lock': Too many open files in system":                                                                      open,
+		// What is none of it: others' words, names of files, programs, and failures of other kinds.
+		"remote: fatal: No space left on device\nfatal: the remote end hung up unexpectedly":      failed,
+		"remote: error: x: Permission denied":                                                     failed,
+		"git@host: Permission denied (publickey).\nfatal: Could not read from remote repository.": failed,
+		"warning: unable to access '/etc/gitattributes': Permission denied":                       failed,
+		"fatal: pathspec ': No space left on device' did not match any files":                     failed,
+		"fatal: 'Disk quota exceeded' is already checked out at '/r'":                             failed,
+		"error: cannot run ./filter.sh: Permission denied\nfatal: f: clean filter 'x' failed":     failed,
+		"fatal: cannot exec 'ssh': Permission denied":                                             failed,
+		"fatal: unable to access 'https://host/r/': Permission denied":                            failed,
+		"fatal: Unable to create '/r/.git/index.lock': File exists.":                              failed,
+		"fatal: Could not reset index file to revision 'HEAD'.":                                   failed,
+	} {
+		err := explain(fmt.Errorf("add worktree /home/x: %w", &git.ExitError{Args: []string{"worktree"}, Code: 128, Stderr: stderr}))
+		no, ok := refusal.From(err)
+		code := refusal.StorageFailed
+		if reason == failed {
+			code = refusal.Unavailable
+		}
+		if !ok || no.Code != code || no.Reason != reason || strings.Contains(no.Error(), "/r") {
+			t.Errorf("%q: %v, want %s", stderr, err, reason)
+		}
+	}
+}
+
+// TestWhatTheSystemRefusesUsIsSaid: the twin of the test before, for our own calls; an error that says more is not hidden by it.
+func TestWhatTheSystemRefusesUsIsSaid(t *testing.T) {
+	for errno, want := range map[syscall.Errno]string{
+		syscall.ENOSPC: "full", syscall.EDQUOT: "quota", syscall.EROFS: "cannot be written", syscall.EACCES: "may not be read",
+		syscall.EMFILE: "too many files", syscall.ENFILE: "too many files",
+	} {
+		no, ok := refusal.From(explain(&fs.PathError{Op: "open", Path: "/home/x", Err: errno}))
+		if !ok || no.Code != refusal.StorageFailed || !strings.Contains(no.Reason, want) || strings.Contains(no.Error(), "/home") {
+			t.Errorf("%v: %v", errno, no)
+		}
+	}
+	if err := explain(&fs.PathError{Op: "open", Path: "/x", Err: syscall.ENOENT}); refusal.Of(err).Code != refusal.Internal {
+		t.Errorf("a missing file: %v", err)
+	}
+	if no := refusal.Of(explain(fmt.Errorf("%w: %w", store.ErrReadOnly, syscall.EACCES))); !strings.HasPrefix(no.Reason, "the data directory") {
+		t.Errorf("%v", no)
 	}
 }
 

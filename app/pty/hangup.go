@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"termic/sandbox/processes"
 )
 
 // poll is how often a session is looked at while it is being ended. A scan of 300 processes takes about 3 ms.
@@ -73,7 +75,7 @@ func (s *Session) signal(sig unix.Signal) (alive []int, err error) {
 	if s.reaped || s.pid == 0 { // 0: a guest that ended before anyone could learn its id
 		return nil, nil
 	}
-	alive, err = members(s.pid)
+	alive, err = processes.Session(s.pid)
 	if err != nil {
 		return nil, fmt.Errorf("list session %d: %w", s.pid, err)
 	}

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"termic/sandbox/processes"
 )
 
 // KillSession kills every process of the session that pid leads, and returns when none is left alive. The leader may have ended but
@@ -13,7 +15,7 @@ import (
 // of its own is out of reach. The error names those that outlived SIGKILL for too long.
 func KillSession(pid int) error {
 	for deadline := time.Now().Add(stubborn); ; time.Sleep(poll) {
-		alive, err := members(pid)
+		alive, err := processes.Session(pid)
 		if err != nil {
 			return fmt.Errorf("list session %d: %w", pid, err)
 		}

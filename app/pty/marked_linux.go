@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"os"
 	"strconv"
+
+	"termic/sandbox/processes"
 )
 
 // Marked returns the living processes that were started with a variable of that name in their environment, whatever they have done
@@ -50,13 +52,13 @@ func marked(dir, variable, namespace string) (Process, bool) {
 	if err != nil {
 		return Process{}, false
 	}
-	session, living := parseStat(stat)
+	p, living := processes.Parse(stat)
 	theirs, err := os.Readlink(dir + "/ns/pid")
 	if err != nil || theirs != namespace || !living {
 		return Process{}, false
 	}
 	begin, end := bytes.IndexByte(stat, '('), bytes.LastIndexByte(stat, ')')
-	return Process{Session: session, Name: string(stat[begin+1 : end]), Value: value}, true
+	return Process{Session: p.Session, Name: string(stat[begin+1 : end]), Value: value}, true
 }
 
 // valueOf finds a variable in the form of environ(7) in /proc: entries that end with NUL.

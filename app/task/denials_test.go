@@ -62,9 +62,22 @@ func TestWhatWouldAllowADenial(t *testing.T) {
 		"this machine, which no entry reaches": {unlisted("localhost"), ""},
 		"another name of it":                   {unlisted("app.localhost"), ""},
 		"an address":                           {egress.Decision{Host: "10.0.0.1", Port: 443, Class: egress.Private}, ""},
+		"plain HTTP, which is never let out":   {egress.Decision{Host: "registry.example", Port: 80, Class: egress.NotConnect}, ""},
 	} {
 		if allow, widens := wouldAllow(row.decision); allow != row.allow || (widens != "") != (row.allow != "") {
 			t.Errorf("%s: %q (%q)", name, allow, widens)
 		}
+	}
+}
+
+func TestPlainHTTPIsListedByItsHost(t *testing.T) {
+	d := newDenials(slog.New(slog.DiscardHandler), "t-1")
+	d.decided(egress.Decision{Host: "registry.example", Port: 80, Class: egress.NotConnect, Reason: "use https"})
+	d.decided(egress.Decision{Class: egress.NotConnect, Reason: "use https"})
+	list, _ := d.list(capability.AllHosts())
+	if len(list) != 2 || !slices.ContainsFunc(list, func(denial Denial) bool {
+		return denial.Target == "registry.example:80" && denial.Reason == "use https" && denial.Allow == ""
+	}) {
+		t.Errorf("%+v", list)
 	}
 }

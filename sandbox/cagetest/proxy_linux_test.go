@@ -96,6 +96,9 @@ func TestProxyAbuse(t *testing.T) {
 				t.Errorf("decided %+v, want %s", decision, tt.want)
 				return
 			}
+			if plain := tt.want == egress.NotConnect; plain && decision.Host == "" && !decision.Addr.IsValid() {
+				t.Errorf("what was asked for is not named: %+v", decision)
+			}
 			if got.Code != 0 || !strings.HasPrefix(got.Output, "HTTP/1.1 ") {
 				t.Errorf("the cage got %+v", got)
 				return

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"net/netip"
 	"time"
 )
 
@@ -88,15 +87,11 @@ func (x *exchange) request() (HostPort, Decision) {
 	target, err := readConnect(x.in)
 	if err != nil {
 		f := readFault(err, Malformed, "request")
-		return HostPort{}, Decision{}.deny(f.class, "%s", f.reason)
+		return HostPort{}, f.asked.deny(f.class, "%s", f.reason)
 	}
 	to, err := ParseHostPort(target)
 	if err != nil {
-		var d Decision
-		if literal, err := netip.ParseAddrPort(target); err == nil {
-			d.Addr, d.Port = literal.Addr().WithZone(""), literal.Port() // a zone is free text
-		}
-		return HostPort{}, d.deny(BadTarget, "%s", err)
+		return HostPort{}, named(target).deny(BadTarget, "%s", err)
 	}
 	return to, x.Policy.Listed(to)
 }

@@ -23,12 +23,12 @@ const (
 )
 
 var (
-	errNotTLS      = &fault{NotTLS, "only TLS passes, and this is not a TLS ClientHello"}
-	errNoName      = &fault{NoName, "the TLS ClientHello names no host; it must name the one of the request"}
-	errSeveral     = &fault{NoName, "the TLS ClientHello names more than one host"}
-	errLongHello   = &fault{NotTLS, "the TLS ClientHello is too long"}
-	errAfterHello  = &fault{NotTLS, "more follows the TLS ClientHello before an answer"}
-	errBrokenHello = &fault{NotTLS, "the TLS ClientHello is malformed"}
+	errNotTLS      = &fault{class: NotTLS, reason: "only TLS passes, and this is not a TLS ClientHello"}
+	errNoName      = &fault{class: NoName, reason: "the TLS ClientHello names no host; it must name the one of the request"}
+	errSeveral     = &fault{class: NoName, reason: "the TLS ClientHello names more than one host"}
+	errLongHello   = &fault{class: NotTLS, reason: "the TLS ClientHello is too long"}
+	errAfterHello  = &fault{class: NotTLS, reason: "more follows the TLS ClientHello before an answer"}
+	errBrokenHello = &fault{class: NotTLS, reason: "the TLS ClientHello is malformed"}
 )
 
 // readHello reads the records that hold a TLS ClientHello. It returns exactly the bytes that it took from r,

@@ -253,6 +253,25 @@ func TestRefusesBeforeTheLookUp(t *testing.T) {
 	}
 }
 
+// TestRecordsTheHostOfPlainHTTP: a program that does not do https is among the person's denials by what it wanted. Nothing
+// of it is looked up, and no entry of the list would let it through: one that is listed is refused like any other.
+func TestRecordsTheHostOfPlainHTTP(t *testing.T) {
+	for request, want := range map[string]Decision{
+		"GET http://example.com/secret HTTP/1.1\r\nHost: secret.test\r\n\r\n":  {Host: "example.com", Port: 80},
+		"POST http://Example.org:8080/secret HTTP/1.1\r\n\r\n":                 {Host: "example.org", Port: 8080},
+		"GET http://169.254.169.254/secret HTTP/1.1\r\n\r\n":                   {Addr: netip.MustParseAddr("169.254.169.254"), Port: 80},
+		"GET http://secret@example.com/ HTTP/1.1\r\nHost: example.com\r\n\r\n": {},
+		"GET / HTTP/1.1\r\nHost: example.com\r\n\r\n":                          {},
+	} {
+		a := sound()
+		a.request, a.prepare = request, everyHost
+		d, _, _ := a.run(t)
+		if d.Allow || d.Class != NotConnect || d.Host != want.Host || d.Port != want.Port || d.Addr != want.Addr {
+			t.Errorf("%q: %+v, want %+v", request, d, want)
+		}
+	}
+}
+
 // TestRecordsAddressesThatWereAskedFor: an attempt at a metadata service is worth knowing.
 func TestRecordsAddressesThatWereAskedFor(t *testing.T) {
 	r := newRig(t, newEchoes(t).addr, nil)

@@ -5,7 +5,10 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"net"
 	"net/http"
+	"net/netip"
+	"net/url"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -83,6 +86,101 @@ func TestReadConnect(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestWhatPlainHTTPNames: the person is told which host was wanted, and nothing else of the request.
+func TestWhatPlainHTTPNames(t *testing.T) {
+	const plain, other = "plain HTTP does not go through this proxy; use https", "only CONNECT is served"
+	tests := []struct{ name, uri, want, reason string }{
+		{"a host", "http://a.test/", "a.test:80", plain},
+		{"a host alone", "http://a.test", "a.test:80", plain},
+		{"a query right behind the host", "http://a.test?secret", "a.test:80", plain},
+		{"a fragment right behind the host", "http://a.test#secret", "a.test:80", plain},
+		{"a path with a colon", "http://a.test/secret:443", "a.test:80", plain},
+		{"a port", "http://a.test:8080/secret", "a.test:8080", plain},
+		{"upper case", "HTTP://A.Test./secret", "a.test:80", plain},
+		{"https in a request for the proxy to make", "https://a.test/secret", "a.test:443", other},
+		{"an address", "http://169.254.169.254/secret", "169.254.169.254:80", plain},
+		{"an address and a port", "http://127.0.0.1:631/", "127.0.0.1:631", plain},
+		{"an IPv6 address", "http://[::1]/", "[::1]:80", plain},
+		{"an IPv6 address and a port", "http://[::1]:8080/", "[::1]:8080", plain},
+		{"a user", "http://secret@a.test/", "", plain},
+		{"a user who looks like a host", "http://a.test:80@secret.test/", "", plain},
+		{"a backslash, which some read as a slash", `http://a.test\@secret.test/`, "", plain},
+		{"an escape", "http://%61.test/", "", plain},
+		{"a zone, which is free text", "http://[fe80::1%25secret]/", "", plain},
+		{"no host", "http:///secret", "", plain},
+		{"a port alone", "http://:80/", "", plain},
+		{"an empty port", "http://a.test:/", "", plain},
+		{"port 0", "http://a.test:0/", "", plain},
+		{"a port beyond the last", "http://a.test:65536/", "", plain},
+		{"a wildcard", "http://*.a.test/", "", plain},
+		{"a number for an address", "http://2130706433/", "", plain},
+		{"a name outside ASCII", "http://b\xc3\xbccher.test/", "", plain},
+		{"another scheme", "ftp://a.test/", "", other},
+		{"a path, which is a request to the proxy itself", "/http://a.test/", "", other},
+		{"the target of a CONNECT", "a.test:443", "", other},
+		{"a scheme cut short", "http:/a.test/", "", other},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			_, err := head(strings.NewReader("GET " + tt.uri + " HTTP/1.1\r\nHost: secret.test\r\n\r\n"))
+			var f *fault
+			if !errors.As(err, &f) || f.class != NotConnect || f.reason != tt.reason {
+				t.Fatalf("%v", err)
+			}
+			if got := naming(f.asked); got != tt.want || f.asked.Allow || f.asked.Class != "" || f.asked.Reason != "" {
+				t.Errorf("named %q of %+v, want %q", got, f.asked, tt.want)
+			}
+		})
+	}
+}
+
+// naming is the host and port that d names, else "".
+func naming(d Decision) string {
+	switch {
+	case d.Host != "":
+		return HostPort{d.Host, d.Port}.String()
+	case d.Addr.IsValid():
+		return netip.AddrPortFrom(d.Addr, d.Port).String()
+	}
+	return ""
+}
+
+// FuzzNotConnect: what is named of a refused request is a host or an address and a port that stands in it, as
+// net/url reads it too, and never anything else.
+func FuzzNotConnect(f *testing.F) {
+	for _, uri := range []string{"http://a.test/x", "https://a.test:8443?x", "http://[::1]:80/", "http://a.test:80@b.test/", `http://a.test\b.test/`, "/x", "http://[::ffff:1.2.3.4]"} {
+		f.Add(uri)
+	}
+	f.Fuzz(func(t *testing.T, uri string) {
+		d := notConnect(uri).asked
+		got := naming(d)
+		if got == "" {
+			if d != (Decision{}) {
+				t.Errorf("%+v names nothing", d)
+			}
+			return
+		}
+		if to, err := ParseHostPort(got); d.Host != "" && (err != nil || to.String() != got || d.Addr.IsValid()) {
+			t.Errorf("%q is no host and port: %v", got, err)
+		}
+		read, err := url.Parse(uri)
+		if err != nil {
+			t.Skip(err) // a path or a query that is malformed does not matter here
+		}
+		port := read.Port()
+		if port == "" {
+			port = map[string]string{"http": "80", "https": "443"}[read.Scheme]
+		}
+		host := strings.TrimSuffix(strings.ToLower(read.Hostname()), ".")
+		if addr, err := netip.ParseAddr(host); err == nil {
+			host = addr.String()
+		}
+		if read.User != nil || net.JoinHostPort(host, port) != got {
+			t.Errorf("%q is named of %q, where net/url reads %q", got, uri, net.JoinHostPort(host, port))
+		}
+	})
 }
 
 func FuzzReadConnect(f *testing.F) {

@@ -14,10 +14,23 @@ import (
 // NODE_OPTIONS, PROMPT_COMMAND), redirections (GIT_DIR, DOCKER_HOST) and whatever holds a key or a token.
 var everyCage = []string{"USER", "LOGNAME", "SHELL", "PATH", "TERM", "COLORTERM", "LANG", "LANGUAGE", "TZ"}
 
-// Environ returns the environment of a process in the cage, of that of the person ("NAME=value" each): what every
+// Inside is where a cage's processes find what is theirs.
+type Inside struct {
+	Home, Temp string
+	Runtime    string // XDG_RUNTIME_DIR; empty: the system has none
+	Programs   string // a directory before all others in the PATH; empty: none
+	Proxy      uint16 // the port of the cage's proxy, in a cage that has one
+}
+
+// Environ is EnvironAt where a cage has private paths of the usual names.
+func (p Profile) Environ(person []string, uid int) []string {
+	return p.EnvironAt(Inside{Home: p.Home, Temp: "/tmp", Runtime: path.Join("/run/user", strconv.Itoa(uid)), Proxy: ProxyPort}, person)
+}
+
+// EnvironAt returns the environment of a process in the cage, of that of the person ("NAME=value" each): what every
 // cage is passed, what the task's capability names, and what the cage itself is (its home, its temporary directory,
 // its proxy). Names that begin with TERMIC_ are never passed: a full token could be in one.
-func (p Profile) Environ(person []string, uid int) []string {
+func (p Profile) EnvironAt(in Inside, person []string) []string {
 	env := map[string]string{}
 	for _, entry := range person {
 		name, value, ok := strings.Cut(entry, "=")
@@ -28,11 +41,16 @@ func (p Profile) Environ(person []string, uid int) []string {
 			env[name] = value
 		}
 	}
-	env["HOME"] = p.Home
-	env["TMPDIR"] = "/tmp"
-	env["XDG_RUNTIME_DIR"] = path.Join("/run/user", strconv.Itoa(uid))
+	env["HOME"], env["TMPDIR"] = in.Home, in.Temp
+	delete(env, "XDG_RUNTIME_DIR")
+	if in.Runtime != "" {
+		env["XDG_RUNTIME_DIR"] = in.Runtime
+	}
+	if in.Programs != "" {
+		env["PATH"] = strings.TrimSuffix(in.Programs+":"+env["PATH"], ":")
+	}
 	if p.Mode == capability.Enforce {
-		p.proxied(env)
+		proxied(env, in.Proxy)
 	}
 	out := make([]string, 0, len(env))
 	for name, value := range env {
@@ -43,9 +61,9 @@ func (p Profile) Environ(person []string, uid int) []string {
 }
 
 // proxied points programs at the cage's proxy, in both spellings, since programs read one or the other.
-func (p Profile) proxied(env map[string]string) {
+func proxied(env map[string]string, port uint16) {
 	const direct = "127.0.0.1,localhost,::1"
-	url := "http://127.0.0.1:" + strconv.Itoa(ProxyPort)
+	url := "http://127.0.0.1:" + strconv.Itoa(int(port))
 	for name, value := range map[string]string{"HTTP_PROXY": url, "HTTPS_PROXY": url, "ALL_PROXY": url, "NO_PROXY": direct} {
 		env[name], env[strings.ToLower(name)] = value, value
 	}

@@ -42,7 +42,7 @@ func (w *writer) files(p profile.Profile, at Places) {
 			all = append(all, statement{canonical(r.Path), r.File, r.Access})
 		}
 	}
-	views := append(seen(p), view{source: at.Home, write: true}, view{source: at.Temp, write: true})
+	views := append(seen(p), view{source: at.Home, write: true}, view{source: at.Temp, write: true}, view{source: at.Programs})
 	for _, v := range views {
 		if v.path == path.Join(p.Checkout, gitFile) {
 			continue // last denies what the checkout has there
@@ -142,6 +142,7 @@ func (w *writer) last(p profile.Profile, at Places) {
 	w.line("; whatever stands above: what no cage may see, and what holds it in its place")
 	own := []string{canonical(at.Home), canonical(at.Temp)}
 	writable := slices.Clone(own)
+	own = append(own, canonical(at.Programs))
 	for _, v := range seen(p) {
 		if v.path == path.Join(p.Checkout, gitFile) {
 			continue

@@ -11,6 +11,7 @@ import (
 	"termic/sandbox/capability"
 	"termic/sandbox/profile"
 	"termic/sandbox/seatbelt"
+	evaluator "termic/sandbox/seatbelt/judge"
 )
 
 // somewhere are paths that a person could name: harmless ones, ancestors of what is denied, and what is denied itself.
@@ -43,7 +44,7 @@ func holds(t *testing.T, p profile.Profile, at seatbelt.Places) {
 	for _, name := range []string{data + "/cli-token", data, data + "/tasks/8/git/HEAD", data + "/tasks/7/gitfile", home + "/.ssh/id_ed25519", home + "/termic/8/x", home + "/src/web/.git/config",
 		checkout + "/.git", "/private/etc/sudoers", "/Library/Keychains/x"} {
 		for _, op := range []string{"file-read-data", "file-write-create", "file-write-data", "file-write-unlink"} {
-			if judged.allows(request{op: op, path: name}) {
+			if judged.Allows(request{Op: op, Path: name}) {
 				t.Fatalf("%s of %s is allowed by\n%s", op, name, text)
 			}
 		}
@@ -55,7 +56,7 @@ func holds(t *testing.T, p profile.Profile, at seatbelt.Places) {
 				return r.Access == profile.Writable && (r.Source == dir || strings.HasPrefix(dir, r.Source+"/"))
 			})
 			own := slices.ContainsFunc(p.Rules, func(r profile.Rule) bool { return r.Own && strings.HasPrefix(dir, r.Source+"/") })
-			if inside && !own && judged.allows(request{op: "file-write-unlink", path: dir}) {
+			if inside && !own && judged.Allows(request{Op: "file-write-unlink", Path: dir}) {
 				t.Fatalf("%s, above %s, can be renamed under\n%s", dir, name, text)
 			}
 		}
@@ -78,12 +79,12 @@ func holds(t *testing.T, p profile.Profile, at seatbelt.Places) {
 }
 
 // network: exactly the named TCP ports on localhost; UDP, other hosts and sockets with a path never.
-func network(t *testing.T, p profile.Profile, at seatbelt.Places, judged *policy) {
+func network(t *testing.T, p profile.Profile, at seatbelt.Places, judged *evaluator.Policy) {
 	for _, port := range []uint16{1, 22, 80, 443, 2375, at.MCP, at.Proxy, at.MCP + 1, 65535} {
 		named := p.MCP && port == at.MCP || p.Proxy && port == at.Proxy
 		for _, kind := range []string{"tcp", "udp"} {
 			for _, host := range []string{"localhost", "*"} {
-				got := judged.allows(request{op: "network-outbound", net: kind, host: host, port: strconv.Itoa(int(port))})
+				got := judged.Allows(request{Op: "network-outbound", Net: kind, Host: host, Port: strconv.Itoa(int(port))})
 				if got != (named && kind == "tcp" && host == "localhost") {
 					t.Fatalf("%s to %s:%d: allowed %v", kind, host, port, got)
 				}
@@ -91,7 +92,7 @@ func network(t *testing.T, p profile.Profile, at seatbelt.Places, judged *policy
 		}
 	}
 	for _, name := range []string{"/private/var/run/docker.sock", checkout + "/s", "/private/var/run/mDNSResponder", data + "/cli.sock"} {
-		if judged.allows(request{op: "network-outbound", net: "unix", path: name}) {
+		if judged.Allows(request{Op: "network-outbound", Net: "unix", Path: name}) {
 			t.Fatalf("the socket %s can be connected to", name)
 		}
 	}
@@ -150,14 +151,14 @@ func FuzzPath(f *testing.F) {
 			return
 		}
 		got := judge(t, text)
-		if len(got.rules) < len(plain.rules)-2 || len(got.rules) > len(plain.rules)+64 {
-			t.Fatalf("%q makes %d rules of %d", name, len(got.rules), len(plain.rules))
+		if got.Rules() < plain.Rules()-2 || got.Rules() > plain.Rules()+64 {
+			t.Fatalf("%q makes %d rules of %d", name, got.Rules(), plain.Rules())
 		}
 		where := home + "/Documents/" + name
-		if !strings.HasPrefix(where, checkout) && !got.allows(request{op: "file-read-data", path: where}) {
+		if !strings.HasPrefix(where, checkout) && !got.Allows(request{Op: "file-read-data", Path: where}) {
 			t.Errorf("%q is allowed and cannot be read", where)
 		}
-		if got.allows(request{op: "file-read-data", path: home + "/.ssh/id"}) || got.allows(request{op: "iokit-open"}) || got.allows(request{op: "file-write-data", path: home + "/x"}) {
+		if got.Allows(request{Op: "file-read-data", Path: home + "/.ssh/id"}) || got.Allows(request{Op: "iokit-open"}) || got.Allows(request{Op: "file-write-data", Path: home + "/x"}) {
 			t.Errorf("%q opens something else", name)
 		}
 	})

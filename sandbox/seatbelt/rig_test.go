@@ -9,6 +9,7 @@ import (
 	"termic/sandbox/capability"
 	"termic/sandbox/profile"
 	"termic/sandbox/seatbelt"
+	evaluator "termic/sandbox/seatbelt/judge"
 )
 
 // disk is a made-up one: "dir/" a directory, "file", "link -> target".
@@ -85,7 +86,7 @@ func dirs() profile.Dirs {
 }
 
 func places() seatbelt.Places {
-	return seatbelt.Places{Home: data + "/tasks/7/home", Temp: data + "/tasks/7/temp", MCP: 4711, Proxy: 4712, Terminal: "/dev/ttys009"}
+	return seatbelt.Places{Home: data + "/tasks/7/home", Temp: data + "/tasks/7/temp", Programs: data + "/tasks/7/programs", MCP: 4711, Proxy: 4712, Terminal: "/dev/ttys009"}
 }
 
 func set(t testing.TB, box, proxy bool) capability.Set {
@@ -125,11 +126,13 @@ func render(t testing.TB, p profile.Profile) string {
 	return text
 }
 
-func judge(t testing.TB, text string) *policy {
+func judge(t testing.TB, text string) *evaluator.Policy {
 	t.Helper()
-	p, err := compilePolicy(text)
+	p, err := evaluator.Parse(text)
 	if err != nil {
 		t.Fatalf("%v in\n%s", err, text)
 	}
 	return p
 }
+
+type request = evaluator.Request

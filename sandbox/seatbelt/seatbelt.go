@@ -29,6 +29,8 @@ import (
 type Places struct {
 	Home string // a directory of the task alone; HOME in the cage
 	Temp string // another; TMPDIR in the cage
+	// Programs is a third, with programs of the app's that come before the person's of the same name. It is not written.
+	Programs string
 	// MCP and Proxy are the host's loopback ports behind which the app serves this cage. Their listeners hold them
 	// before a policy names them, and longer than anything runs under it.
 	MCP, Proxy uint16
@@ -158,7 +160,7 @@ type writer struct {
 
 // check looks at every path before any of them is compared with another.
 func (w *writer) check(p profile.Profile, at Places) {
-	names := []string{at.Home, at.Temp, p.Home, p.Checkout}
+	names := []string{at.Home, at.Temp, at.Programs, p.Home, p.Checkout}
 	for _, r := range p.Rules {
 		names = append(names, r.Path)
 	}

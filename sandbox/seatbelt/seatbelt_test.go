@@ -12,6 +12,7 @@ import (
 	"termic/sandbox/capability"
 	"termic/sandbox/profile"
 	"termic/sandbox/seatbelt"
+	evaluator "termic/sandbox/seatbelt/judge"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
@@ -68,11 +69,11 @@ func TestTheBoxIsOneLine(t *testing.T) {
 func TestPolicy(t *testing.T) {
 	p := judge(t, render(t, compile(t, capability.Enforce, set(t, true, true))))
 	tcp := func(host, port string) request {
-		return request{op: "network-outbound", net: "tcp", host: host, port: port}
+		return request{Op: "network-outbound", Net: "tcp", Host: host, Port: port}
 	}
-	read := func(name string) request { return request{op: "file-read-data", path: name} }
-	write := func(name string) request { return request{op: "file-write-create", path: name} }
-	unlink := func(name string) request { return request{op: "file-write-unlink", path: name} }
+	read := func(name string) request { return request{Op: "file-read-data", Path: name} }
+	write := func(name string) request { return request{Op: "file-write-create", Path: name} }
+	unlink := func(name string) request { return request{Op: "file-write-unlink", Path: name} }
 	for _, tt := range []struct {
 		what string
 		ask  request
@@ -95,7 +96,7 @@ func TestPolicy(t *testing.T) {
 		{"the project's configuration", read(home + "/src/web/.git/config"), false},
 		{"the data directory", read(data + "/cli-token"), false},
 		{"lists the data directory", read(data), false},
-		{"looks at the data directory on its way", request{op: "file-read-metadata", path: data}, true},
+		{"looks at the data directory on its way", request{Op: "file-read-metadata", Path: data}, true},
 		{"another task's git directory", read(data + "/tasks/8/git/HEAD"), false},
 		{"its own state", write(data + "/tasks/7/state/x.jsonl"), true},
 		{"the person's state of the agent", read(home + "/.claude/projects/x"), false},
@@ -115,33 +116,33 @@ func TestPolicy(t *testing.T) {
 		{"the shared cache, by its volume", read("/System/Volumes/Preboot/Cryptexes/OS/x"), true},
 		{"an empty cache of its own", write(data + "/tasks/7/cold/x"), true},
 		{"the person's cache", read(home + "/.cache/go-build/x"), false},
-		{"its terminal", request{op: "file-write-data", path: "/dev/ttys009"}, true},
-		{"another terminal", request{op: "file-write-data", path: "/dev/ttys001"}, false},
-		{"a terminal that it made", request{op: "file-write-data", path: "/dev/ttys001", made: true}, true},
+		{"its terminal", request{Op: "file-write-data", Path: "/dev/ttys009"}, true},
+		{"another terminal", request{Op: "file-write-data", Path: "/dev/ttys001"}, false},
+		{"a terminal that it made", request{Op: "file-write-data", Path: "/dev/ttys001", Made: true}, true},
 		{"a disk", read("/dev/disk0"), false},
 		{"the control plane", tcp("localhost", "4711"), true},
 		{"the proxy", tcp("localhost", "4712"), true},
 		{"another port of the host", tcp("localhost", "4713"), false},
 		{"the same port elsewhere", tcp("*", "4711"), false},
-		{"the same port by UDP", request{op: "network-outbound", net: "udp", host: "localhost", port: "4711"}, false},
-		{"a name server", request{op: "network-outbound", net: "udp", host: "*", port: "53"}, false},
-		{"a port of its own", request{op: "network-bind", net: "tcp", host: "localhost", port: "8080"}, false},
-		{"a socket of the host", request{op: "network-outbound", net: "unix", path: "/private/var/run/docker.sock"}, false},
-		{"a socket in its checkout", request{op: "network-outbound", net: "unix", path: checkout + "/x.sock"}, false},
-		{"the resolver", request{op: "network-outbound", net: "unix", path: "/private/var/run/mDNSResponder"}, false},
-		{"launchd's services", request{op: "mach-lookup", name: "com.apple.coreservices.launchservicesd"}, false},
-		{"the keychain", request{op: "mach-lookup", name: "com.apple.SecurityServer"}, false},
-		{"the pasteboard", request{op: "mach-lookup", name: "com.apple.pasteboard.1"}, false},
-		{"the users' table", request{op: "mach-lookup", name: "com.apple.system.opendirectoryd.libinfo"}, true},
-		{"arguments of other processes", request{op: "sysctl-read", name: "kern.procargs2"}, false},
-		{"the number of processors", request{op: "sysctl-read", name: "hw.ncpu"}, true},
-		{"looks at another process", request{op: "process-info-pidinfo"}, false},
-		{"looks at its own", request{op: "process-info-pidinfo", self: true}, true},
-		{"signals another process", request{op: "signal"}, false},
-		{"signals its own", request{op: "signal", self: true}, true},
-		{"anything else", request{op: "iokit-open"}, false},
+		{"the same port by UDP", request{Op: "network-outbound", Net: "udp", Host: "localhost", Port: "4711"}, false},
+		{"a name server", request{Op: "network-outbound", Net: "udp", Host: "*", Port: "53"}, false},
+		{"a port of its own", request{Op: "network-bind", Net: "tcp", Host: "localhost", Port: "8080"}, false},
+		{"a socket of the host", request{Op: "network-outbound", Net: "unix", Path: "/private/var/run/docker.sock"}, false},
+		{"a socket in its checkout", request{Op: "network-outbound", Net: "unix", Path: checkout + "/x.sock"}, false},
+		{"the resolver", request{Op: "network-outbound", Net: "unix", Path: "/private/var/run/mDNSResponder"}, false},
+		{"launchd's services", request{Op: "mach-lookup", Name: "com.apple.coreservices.launchservicesd"}, false},
+		{"the keychain", request{Op: "mach-lookup", Name: "com.apple.SecurityServer"}, false},
+		{"the pasteboard", request{Op: "mach-lookup", Name: "com.apple.pasteboard.1"}, false},
+		{"the users' table", request{Op: "mach-lookup", Name: "com.apple.system.opendirectoryd.libinfo"}, true},
+		{"arguments of other processes", request{Op: "sysctl-read", Name: "kern.procargs2"}, false},
+		{"the number of processors", request{Op: "sysctl-read", Name: "hw.ncpu"}, true},
+		{"looks at another process", request{Op: "process-info-pidinfo"}, false},
+		{"looks at its own", request{Op: "process-info-pidinfo", Self: true}, true},
+		{"signals another process", request{Op: "signal"}, false},
+		{"signals its own", request{Op: "signal", Self: true}, true},
+		{"anything else", request{Op: "iokit-open"}, false},
 	} {
-		if got := p.allows(tt.ask); got != tt.want {
+		if got := p.Allows(tt.ask); got != tt.want {
 			t.Errorf("%s: allowed %v, want %v", tt.what, got, tt.want)
 		}
 	}
@@ -151,12 +152,12 @@ func TestPolicy(t *testing.T) {
 		want bool
 	}{
 		"a host":               {tcp("*", "443"), true},
-		"a name server":        {request{op: "network-outbound", net: "udp", host: "*", port: "53"}, true},
-		"the resolver":         {request{op: "network-outbound", net: "unix", path: "/private/var/run/mDNSResponder"}, true},
-		"a socket of the host": {request{op: "network-outbound", net: "unix", path: "/private/var/run/docker.sock"}, false},
+		"a name server":        {request{Op: "network-outbound", Net: "udp", Host: "*", Port: "53"}, true},
+		"the resolver":         {request{Op: "network-outbound", Net: "unix", Path: "/private/var/run/mDNSResponder"}, true},
+		"a socket of the host": {request{Op: "network-outbound", Net: "unix", Path: "/private/var/run/docker.sock"}, false},
 		"the person's keys":    {read(home + "/.ssh/id_ed25519"), false},
 	} {
-		if got := open.allows(tt.ask); got != tt.want {
+		if got := open.Allows(tt.ask); got != tt.want {
 			t.Errorf("enforce-fs: %s: allowed %v, want %v", what, got, tt.want)
 		}
 	}
@@ -170,11 +171,11 @@ func TestTheEvaluatorErrs(t *testing.T) {
 		`(allow file-read* (literal "/x" "/y"))`, `(allow file-read* (subpath "/x")`, `(allow file-read* (subpath "/x)`, `(allow)`, `(allow (subpath "/x"))`, `(allow mach-lookup (literal "/x"))`,
 		`(import "x.sb")`, `(version 2)`, `(allow file-read* (regex "^/x"))`, `(allow signal (target others))`, `x`, `(allow file-frob*)`, `(allow process-info* (target self))`,
 	} {
-		if _, err := compilePolicy(text); err == nil {
+		if _, err := evaluator.Parse(text); err == nil {
 			t.Errorf("%s is taken", text)
 		}
 	}
-	if _, err := compilePolicy("(version 1)\n; a comment\n(deny default)\n(allow file-read* (subpath \"/x\"))\n"); err != nil {
+	if _, err := evaluator.Parse("(version 1)\n; a comment\n(deny default)\n(allow file-read* (subpath \"/x\"))\n"); err != nil {
 		t.Errorf("twin: %v", err)
 	}
 }

@@ -1,4 +1,7 @@
-package seatbelt_test
+// Package judge says what a policy of package seatbelt allows, as the kernel of macOS is known to decide: for tests, on systems
+// that are none. It knows the forms that Render emits and errs on any other, so that the renderer cannot drift outside what
+// is judged here.
+package judge
 
 import (
 	"fmt"
@@ -7,16 +10,13 @@ import (
 	"strings"
 )
 
-// This is an evaluator of the policies that Render makes. It knows the forms that Render emits and errs on any other, so
-// that the renderer cannot drift outside what is judged here.
-
 type node struct {
 	atom string
 	kind byte // 'a' a word, 's' a string, 'r' a raw string (#"…"), 'l' a list
 	list []node
 }
 
-func parse(src string) ([]node, error) {
+func read(src string) ([]node, error) {
 	var stack [][]node
 	var cur []node
 	for i := 0; i < len(src); {
@@ -80,19 +80,19 @@ func quoted(src string) (node, string, error) {
 	return node{}, "", fmt.Errorf("open string")
 }
 
-// request is one thing that a process asks the kernel for.
-type request struct {
-	op   string // "file-read-data", "file-write-create", "network-outbound", …
-	path string // canonical, as the kernel sees it
-	net  string // "tcp", "udp", "unix"
-	host string // "localhost" for loopback (127.0.0.1, ::1, 0.0.0.0), else "*"
-	port string
-	name string // of a Mach service or sysctl
-	self bool   // the target is of the same sandbox
-	made bool   // the terminal was made by the process
+// Request is one thing that a process asks the kernel for.
+type Request struct {
+	Op   string // "file-read-data", "file-write-create", "network-outbound", …
+	Path string // canonical, as the kernel sees it
+	Net  string // "tcp", "udp", "unix"
+	Host string // "localhost" for loopback (127.0.0.1, ::1, 0.0.0.0), else "*"
+	Port string
+	Name string // of a Mach service or sysctl
+	Self bool   // the target is of the same sandbox
+	Made bool   // the terminal was made by the process
 }
 
-type filter func(request) bool
+type filter func(Request) bool
 
 type rule struct {
 	allow   bool
@@ -100,7 +100,8 @@ type rule struct {
 	filters []filter
 }
 
-type policy struct{ rules []rule }
+// Policy is a parsed one.
+type Policy struct{ rules []rule }
 
 // operations are those that a policy may name, and the kinds of filter that each may carry.
 var operations = map[string]string{
@@ -112,12 +113,13 @@ var operations = map[string]string{
 
 const paths = "literal subpath regex require-all require-not extension"
 
-func compilePolicy(src string) (*policy, error) {
-	nodes, err := parse(src)
+// Parse reads a policy. The error is a form that Render does not emit.
+func Parse(src string) (*Policy, error) {
+	nodes, err := read(src)
 	if err != nil {
 		return nil, err
 	}
-	p := &policy{}
+	p := &Policy{}
 	for i, n := range nodes {
 		if n.kind != 'l' || len(n.list) < 2 || n.list[0].kind != 'a' {
 			return nil, fmt.Errorf("form %d is none", i)
@@ -188,23 +190,23 @@ func filterOf(n node) (filter, error) {
 	}
 	switch head {
 	case "literal":
-		return func(r request) bool { return r.path == arg.atom }, nil
+		return func(r Request) bool { return r.Path == arg.atom }, nil
 	case "subpath":
-		return func(r request) bool { return r.path == arg.atom || strings.HasPrefix(r.path, arg.atom+"/") }, nil
+		return func(r Request) bool { return r.Path == arg.atom || strings.HasPrefix(r.Path, arg.atom+"/") }, nil
 	case "regex":
 		re, err := regexp.Compile(arg.atom)
-		return func(r request) bool { return re.MatchString(r.path) }, err
+		return func(r Request) bool { return re.MatchString(r.Path) }, err
 	case "extension":
-		return func(r request) bool { return r.made }, nil
+		return func(r Request) bool { return r.Made }, nil
 	case "global-name", "sysctl-name":
-		return func(r request) bool { return r.name == arg.atom }, nil
+		return func(r Request) bool { return r.Name == arg.atom }, nil
 	case "sysctl-name-prefix":
-		return func(r request) bool { return strings.HasPrefix(r.name, arg.atom) }, nil
+		return func(r Request) bool { return strings.HasPrefix(r.Name, arg.atom) }, nil
 	case "target":
 		if arg.atom != "same-sandbox" {
 			return nil, fmt.Errorf("target %q", arg.atom)
 		}
-		return func(r request) bool { return r.self }, nil
+		return func(r Request) bool { return r.Self }, nil
 	case "remote":
 		return remote(n.list[1:])
 	case "require-all", "require-not":
@@ -222,7 +224,7 @@ func combined(head string, nodes []node) (filter, error) {
 		}
 		all = append(all, f)
 	}
-	return func(r request) bool {
+	return func(r Request) bool {
 		every := !slices.ContainsFunc(all, func(f filter) bool { return !f(r) })
 		return every == (head == "require-all")
 	}, nil
@@ -232,13 +234,13 @@ func remote(words []node) (filter, error) {
 	kind := words[0].atom
 	if kind == "unix-socket" {
 		if len(words) == 1 {
-			return func(r request) bool { return r.net == "unix" }, nil
+			return func(r Request) bool { return r.Net == "unix" }, nil
 		}
 		of := words[1]
 		if len(words) != 2 || of.kind != 'l' || len(of.list) != 2 || of.list[0].atom != "path-literal" || of.list[1].kind != 's' {
 			return nil, fmt.Errorf("socket without a path")
 		}
-		return func(r request) bool { return r.net == "unix" && r.path == of.list[1].atom }, nil
+		return func(r Request) bool { return r.Net == "unix" && r.Path == of.list[1].atom }, nil
 	}
 	if kind != "tcp" || len(words) != 2 || words[1].kind != 's' {
 		return nil, fmt.Errorf("remote %q: only tcp leaves UDP out", kind)
@@ -247,25 +249,28 @@ func remote(words []node) (filter, error) {
 	if !ok || host != "localhost" || !regexp.MustCompile(`^[1-9][0-9]{0,4}$`).MatchString(port) {
 		return nil, fmt.Errorf("host must be localhost, with a port: %q", words[1].atom)
 	}
-	return func(r request) bool { return r.net == "tcp" && r.host == host && r.port == port }, nil
+	return func(r Request) bool { return r.Net == "tcp" && r.Host == host && r.Port == port }, nil
 }
 
 func covers(pattern, op string) bool {
 	return pattern == op || strings.HasSuffix(pattern, "*") && strings.HasPrefix(op, pattern[:len(pattern)-1])
 }
 
-// allows decides as the kernel does: the last filtered rule that matches; else the last unfiltered one of the most
+// Rules returns how many rules there are.
+func (p *Policy) Rules() int { return len(p.rules) }
+
+// Allows decides as the kernel does: the last filtered rule that matches; else the last unfiltered one of the most
 // specific operation; else the default, which is a denial.
-func (p *policy) allows(r request) bool {
+func (p *Policy) Allows(r Request) bool {
 	for _, ru := range slices.Backward(p.rules) {
-		if slices.ContainsFunc(ru.ops, func(op string) bool { return covers(op, r.op) }) && slices.ContainsFunc(ru.filters, func(f filter) bool { return f(r) }) {
+		if slices.ContainsFunc(ru.ops, func(op string) bool { return covers(op, r.Op) }) && slices.ContainsFunc(ru.filters, func(f filter) bool { return f(r) }) {
 			return ru.allow
 		}
 	}
 	best, answer := -1, false
 	for _, ru := range p.rules {
 		for _, op := range ru.ops {
-			if len(ru.filters) == 0 && covers(op, r.op) && len(op) >= best {
+			if len(ru.filters) == 0 && covers(op, r.Op) && len(op) >= best {
 				best, answer = len(op), ru.allow
 			}
 		}

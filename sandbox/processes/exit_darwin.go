@@ -1,12 +1,12 @@
-package pty
+package processes
 
 import (
 	"syscall"
 	"unsafe"
 )
 
-// waitExit waits for the end of a child without collecting it.
-func waitExit(pid int) ExitStatus {
+// AwaitExit waits for the end of a child without collecting it.
+func AwaitExit(pid int) Exit {
 	var info childInfo
 	for {
 		_, _, errno := syscall.Syscall6(syscall.SYS_WAITID, pPID, uintptr(pid), uintptr(unsafe.Pointer(&info)),
@@ -15,9 +15,9 @@ func waitExit(pid int) ExitStatus {
 			continue
 		}
 		if errno != 0 {
-			return ExitStatus{Code: -1}
+			return Exit{Code: -1}
 		}
-		return exitStatus(info.code, info.status)
+		return exitOf(info.code, info.status)
 	}
 }
 

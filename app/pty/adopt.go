@@ -4,8 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-
-	"golang.org/x/sys/unix"
 )
 
 // Adopt makes a session of a guest on the terminal whose master this is. It takes the master in any case. The size
@@ -25,16 +23,4 @@ func Adopt(master *os.File, guest Guest) (*Session, error) {
 	s.writer <- struct{}{}
 	go s.awaitGuest()
 	return s, nil
-}
-
-// findLeader asks the terminal for the leader of its session, whose id outside the cage nobody else knows. It stays 0
-// when the guest has ended before it is asked: then there is nobody to hang up.
-func (s *Session) findLeader() error {
-	return control(s.master, "ask for the session of the terminal", func(fd int) (err error) {
-		s.pid, err = unix.IoctlGetInt(fd, unix.TIOCGSID)
-		if err == unix.ENOTTY || err == unix.EIO || s.pid < 0 {
-			s.pid, err = 0, nil
-		}
-		return err
-	})
 }

@@ -1,4 +1,4 @@
-package pty
+package processes
 
 import (
 	"unsafe"
@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// waitExit waits for the end of a child without collecting it.
-func waitExit(pid int) ExitStatus {
+// AwaitExit waits for the end of a child without collecting it.
+func AwaitExit(pid int) Exit {
 	var info unix.Siginfo
 	for {
 		err := unix.Waitid(unix.P_PID, pid, &info, unix.WEXITED|unix.WNOWAIT, nil)
@@ -15,9 +15,9 @@ func waitExit(pid int) ExitStatus {
 			continue
 		}
 		if err != nil {
-			return ExitStatus{Code: -1}
+			return Exit{Code: -1}
 		}
-		return exitStatus(info.Code, (*childInfo)(unsafe.Pointer(&info)).status)
+		return exitOf(info.Code, (*childInfo)(unsafe.Pointer(&info)).status)
 	}
 }
 
