@@ -395,12 +395,16 @@ func (r *Repo) undoDiscard(ctx context.Context, dir string, l Landed, keep strin
 		if err != nil {
 			return "", err
 		}
+		if err := l.settle(roots); err != nil {
+			return "", err
+		}
+		l.lateWrites(keep)
 		if err := l.uneditedSince(roots, now); err != nil {
 			return "", err
 		}
 		files := l
 		files.IndexAfterSum = "" // the index is edited below, path by path: others may have changed since
-		if err := r.bringBack(context.WithoutCancel(ctx), &files, keep, roots); err != nil {
+		if err := r.undoWhole(context.WithoutCancel(ctx), &files, keep, roots); err != nil {
 			return "", err
 		}
 		entries := map[string]string{}
