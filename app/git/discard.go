@@ -344,6 +344,10 @@ func (d *DiscardPlan) apply(ctx context.Context) error {
 		}
 	}
 	if err := d.plan.apply(ctx); err != nil { // not Apply: we hold the lock, and bring the index up to date without it
+		var half *HalfError
+		if errors.As(err, &half) { // there is something left to bring back
+			return err
+		}
 		return errors.Join(err, r.ForgetDiscard(context.WithoutCancel(ctx), d.Discarded))
 	}
 	return nil

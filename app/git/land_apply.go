@@ -91,12 +91,10 @@ func (p *LandPlan) apply(ctx context.Context) error {
 func (p *LandPlan) takeBack(ctx context.Context, roots roots) error {
 	l := p.Landed
 	l.lateWrites(p.keep)
-	done, err := p.repo.bringBack(ctx, &l, p.keep, roots)
+	done, err := p.repo.bringBack(ctx, &l, p.keep, roots, p.written)
 	var half []string
 	for _, i := range done.left {
-		if p.written[i] {
-			half = append(half, string(l.Files[i].Path))
-		}
+		half = append(half, string(l.Files[i].Path))
 	}
 	if err != nil || len(half) > 0 {
 		return &HalfError{Paths: half, Cause: err}
@@ -223,10 +221,11 @@ func (p *LandPlan) write(roots roots) error {
 			return err
 		}
 		step("remove " + string(f.Path))
-		if err := l.removeFile(roots.of(f), i, p.seen(i), replaced(p.keep, i)); err != nil {
+		err := l.removeFile(roots.of(f), i, p.seen(i), replaced(p.keep, i))
+		p.written[i] = !errors.Is(err, ErrBusy) // that is somebody's, as they left it
+		if err != nil {
 			return fmt.Errorf("remove %s: %w", f.Path, err)
 		}
-		p.written[i] = true
 	}
 	for _, i := range l.order() {
 		f := l.Files[i]
@@ -246,10 +245,11 @@ func (p *LandPlan) write(roots roots) error {
 		step("write " + string(f.Path))
 		want := f.After
 		want.Time = time.Time{} // it is written now
-		if err := l.putFile(roots.of(f), i, newFile{from: from, want: want}, p.seen(i), replaced(p.keep, i)); err != nil {
+		err := l.putFile(roots.of(f), i, newFile{from: from, want: want}, p.seen(i), replaced(p.keep, i))
+		p.written[i] = !errors.Is(err, ErrBusy)
+		if err != nil {
 			return fmt.Errorf("write %s: %w", f.Path, err)
 		}
-		p.written[i] = true
 	}
 	return nil
 }

@@ -127,7 +127,7 @@ func fileState(path string) (FileState, bool) {
 // undoWhole takes a landing back, or leaves it as it was: when somebody changes a file in the middle, or on an error, what was
 // undone is done again.
 func (r *Repo) undoWhole(ctx context.Context, l *Landed, keep string, roots roots) error {
-	u, err := r.bringBack(ctx, l, keep, roots)
+	u, err := r.bringBack(ctx, l, keep, roots, nil)
 	if err == nil && len(u.left) == 0 {
 		return nil
 	}

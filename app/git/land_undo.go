@@ -149,8 +149,9 @@ type undoneFile struct {
 }
 
 // bringBack makes everything as it was, step by step the reverse of a landing. Each step may have been done already. What is
-// neither as it was nor as it landed is left. The index is locked.
-func (r *Repo) bringBack(ctx context.Context, l *Landed, keep string, roots roots) (u undone, err error) {
+// neither as it was nor as it landed is left, and so is a file that only says was not written; nil stands for all of them.
+// The index is locked.
+func (r *Repo) bringBack(ctx context.Context, l *Landed, keep string, roots roots, only []bool) (u undone, err error) {
 	if err := l.settle(roots); err != nil {
 		return u, err
 	}
@@ -166,7 +167,7 @@ func (r *Repo) bringBack(ctx context.Context, l *Landed, keep string, roots root
 		u.head = true
 	}
 	for _, i := range slices.Backward(l.order()) { // what came
-		if l.Files[i].Before.Kind == "" {
+		if l.Files[i].Before.Kind == "" && (only == nil || only[i]) {
 			if err := l.bringBackFile(roots, i, keep, &u); err != nil {
 				return u, err
 			}
@@ -181,7 +182,7 @@ func (r *Repo) bringBack(ctx context.Context, l *Landed, keep string, roots root
 		return u, err
 	}
 	for _, i := range l.order() { // what went, or changed
-		if l.Files[i].Before.Kind != "" {
+		if l.Files[i].Before.Kind != "" && (only == nil || only[i]) {
 			if err := l.bringBackFile(roots, i, keep, &u); err != nil {
 				return u, err
 			}
