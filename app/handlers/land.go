@@ -101,8 +101,8 @@ func landing(err error) *refusal.Refusal {
 	case errors.As(err, &written):
 		return refusal.Newf(refusal.Busy, "try again when nobody writes there", "somebody changed files at the same moment, and nothing else was changed: %s", named(written.Paths))
 	case errors.Is(err, git.ErrNoExchange):
-		return refusal.New(refusal.Conflict, "there, a file that somebody changes at the same moment could be lost: land as a branch, or from a copy on another disk",
-			"the file system of the checkout can neither exchange two names nor link files")
+		return refusal.New(refusal.Conflict, "the file system of the checkout can neither exchange two names nor link files: what somebody writes at the same moment would be lost",
+			"land as a branch, or use git in a terminal")
 	case errors.As(err, &leftOut):
 		return refusal.Newf(refusal.Conflict, "commits of submodules land as a merge or a branch; move the rest yourself",
 			"all that is left to land are submodules, nested repositories and the like: %s", strings.Join(shownPaths(leftOut.Paths[:min(len(leftOut.Paths), maxObeyed)]), ", "))
