@@ -344,6 +344,10 @@ func (d *DiscardPlan) apply(ctx context.Context) error {
 		}
 	}
 	if err := d.plan.apply(ctx); err != nil { // not Apply: we hold the lock, and bring the index up to date without it
+		var half *HalfError
+		if errors.As(err, &half) { // there is something left to bring back
+			return err
+		}
 		return errors.Join(err, r.ForgetDiscard(context.WithoutCancel(ctx), d.Discarded))
 	}
 	return nil
@@ -395,12 +399,16 @@ func (r *Repo) undoDiscard(ctx context.Context, dir string, l Landed, keep strin
 		if err != nil {
 			return "", err
 		}
+		if err := l.settle(roots); err != nil {
+			return "", err
+		}
+		l.lateWrites(keep)
 		if err := l.uneditedSince(roots, now); err != nil {
 			return "", err
 		}
 		files := l
 		files.IndexAfterSum = "" // the index is edited below, path by path: others may have changed since
-		if err := r.bringBack(context.WithoutCancel(ctx), &files, keep, roots); err != nil {
+		if err := r.undoWhole(context.WithoutCancel(ctx), &files, keep, roots); err != nil {
 			return "", err
 		}
 		entries := map[string]string{}

@@ -147,6 +147,7 @@ type LandPlan struct {
 	keep    string
 	mergeTo OID             // what HEAD is moved to; "" when it stays
 	stats   []os.FileInfo   // of Landed.Files, as they were copied
+	written []bool          // of Landed.Files: it was replaced
 	remove  map[string]bool // paths that go
 }
 
@@ -213,6 +214,19 @@ type EditedError struct{ Paths []string }
 func (e *EditedError) Error() string {
 	return fmt.Sprintf("changed since it landed: %q", e.Paths[:min(len(e.Paths), 10)])
 }
+
+// HalfError is a landing, or an undoing, that failed in the middle and could not be taken back whole: somebody
+// changed files meanwhile, or there was an error. UndoLanding can be called when that is put right.
+type HalfError struct {
+	Paths []string
+	Cause error
+}
+
+func (e *HalfError) Error() string {
+	return fmt.Sprintf("not taken back whole: %q: %v", e.Paths[:min(len(e.Paths), 10)], e.Cause)
+}
+
+func (e *HalfError) Unwrap() error { return e.Cause }
 
 // FilteredError names uncommitted files that a filter program would convert before they are committed.
 type FilteredError struct{ Paths []string }

@@ -28,8 +28,9 @@ func step(name string) {
 }
 
 // Apply makes the planned landing true. Landed must be on disk by then: from here on, whatever ends this process,
-// UndoLanding brings everything back. On an error it has done so already. It returns ErrIndexLocked, ErrIndexChanged,
-// ErrRefMoved, ErrBusy when something of the main worktree changed since the plan was made.
+// UndoLanding brings everything back. On an error it has done so already, except that of *HalfError. It returns
+// ErrIndexLocked, ErrIndexChanged, ErrRefMoved, *WrittenError when something of the main worktree changed since the plan was
+// made, whenever that was: no file is overwritten that is not the one that was copied. ErrNoExchange where that cannot be had.
 func (p *LandPlan) Apply(ctx context.Context) error {
 	if err := p.apply(ctx); err != nil {
 		return fmt.Errorf("land %s: %w", p.Landed.ID, err)
@@ -79,10 +80,26 @@ func (p *LandPlan) apply(ctx context.Context) error {
 	}
 	if err != nil {
 		// What was begun is brought back whole, though whoever asked may be gone.
-		return errors.Join(err, r.bringBack(context.WithoutCancel(ctx), l, p.keep, roots))
+		return errors.Join(err, p.takeBack(context.WithoutCancel(ctx), roots))
 	}
 	step("done")
 	return errors.Join(os.RemoveAll(filepath.Join(p.keep, "stage")), os.RemoveAll(filepath.Join(p.keep, "stage.git")))
+}
+
+// takeBack brings back what an interrupted apply replaced. What somebody changed meanwhile stays; *HalfError names it when it
+// had been replaced already, so that there is something left to bring back.
+func (p *LandPlan) takeBack(ctx context.Context, roots roots) error {
+	l := p.Landed
+	l.lateWrites(p.keep)
+	done, err := p.repo.bringBack(ctx, &l, p.keep, roots, p.written)
+	var half []string
+	for _, i := range done.left {
+		half = append(half, string(l.Files[i].Path))
+	}
+	if err != nil || len(half) > 0 {
+		return &HalfError{Paths: half, Cause: err}
+	}
+	return nil
 }
 
 // moveHead moves HEAD, and the branch that it is on, in one step, if it is at old.
@@ -194,6 +211,7 @@ func (p *LandPlan) stillThere(ctx context.Context) error {
 // write replaces the files: first what goes, then what comes.
 func (p *LandPlan) write(roots roots) error {
 	l := &p.Landed
+	p.written = make([]bool, len(l.Files))
 	for _, i := range slices.Backward(l.order()) {
 		f := l.Files[i]
 		if f.After.Kind != "" || f.Before.Kind == "" {
@@ -203,8 +221,10 @@ func (p *LandPlan) write(roots roots) error {
 			return err
 		}
 		step("remove " + string(f.Path))
-		if err := removeFile(roots.of(f), string(f.Path)); err != nil {
-			return err
+		err := l.removeFile(roots.of(f), i, p.seen(i), replaced(p.keep, i))
+		p.written[i] = !errors.Is(err, ErrBusy) // that is somebody's, as they left it
+		if err != nil {
+			return fmt.Errorf("remove %s: %w", f.Path, err)
 		}
 	}
 	for _, i := range l.order() {
@@ -225,12 +245,17 @@ func (p *LandPlan) write(roots roots) error {
 		step("write " + string(f.Path))
 		want := f.After
 		want.Time = time.Time{} // it is written now
-		if err := l.putFile(roots.of(f), i, from, want); err != nil {
+		err := l.putFile(roots.of(f), i, newFile{from: from, want: want}, p.seen(i), replaced(p.keep, i))
+		p.written[i] = !errors.Is(err, ErrBusy)
+		if err != nil {
 			return fmt.Errorf("write %s: %w", f.Path, err)
 		}
 	}
 	return nil
 }
+
+// seen is how a file was when it was copied.
+func (p *LandPlan) seen(i int) seen { return seen{p.stats[i], p.Landed.Files[i].Before} }
 
 // order returns the numbers of the files by path, so that what is in a directory comes after it.
 func (l *Landed) order() []int {
@@ -256,54 +281,172 @@ func (p *LandPlan) unchanged(root *os.Root, i int) error {
 	case was != nil && info != nil && os.SameFile(was, info) && was.Size() == info.Size() && was.ModTime().Equal(info.ModTime()) && was.Mode() == info.Mode():
 		return nil
 	}
-	return fmt.Errorf("%s: %w", path, ErrBusy)
+	return &WrittenError{Paths: []string{path}}
 }
 
-// removeFile removes a file, and the directories above it that are empty then, as git does.
-func removeFile(root *os.Root, path string) error {
-	err := root.Remove(filepath.FromSlash(path))
-	if err != nil && !absent(err) {
+// attic is where a file goes that was replaced: the file itself, as far as it can be moved there, so that what a program
+// that has it open still writes is kept too; else a copy, if it must be kept.
+type attic struct {
+	path string
+	must bool
+}
+
+// replaced is the attic of a landing, which has a copy of each file already.
+func replaced(keep string, i int) attic {
+	return attic{path: filepath.Join(keep, "replaced", strconv.Itoa(i))}
+}
+
+// landed is that of an undoing.
+func landed(keep string, i int) attic {
+	return attic{path: filepath.Join(keep, "landed", strconv.Itoa(i)), must: true}
+}
+
+// removeFile removes file number i if it still is what was seen, and the directories above it that are empty then, as git
+// does. What it removes is kept at to. It returns a WrittenError.
+func (l *Landed) removeFile(root *os.Root, i int, was seen, to attic) error {
+	path := string(l.Files[i].Path)
+	p, err := openSpot(root, path)
+	if absent(err) { // its directory went
+		return &WrittenError{Paths: []string{path}}
+	}
+	if err != nil {
 		return err
 	}
-	for dir := filepath.Dir(path); dir != "."; dir = filepath.Dir(dir) {
-		if root.Remove(filepath.FromSlash(dir)) != nil { // not empty
-			break
-		}
+	defer p.close()
+	if err := p.setAside(l.aside(i), was); err != nil {
+		return err
 	}
+	if err := p.retire(l.aside(i), to); err != nil {
+		return err
+	}
+	removeEmptyDirs(root, path, func(string) bool { return false })
 	return nil
 }
 
-// putFile puts a copy of the file from into the place of file number i, in one step, with that state's kind, mode and, unless it is zero, time.
-func (l *Landed) putFile(root *os.Root, i int, from string, want FileState) error {
-	path := filepath.FromSlash(string(l.Files[i].Path))
-	if dir := filepath.Dir(path); dir != "." {
+// newFile is what a file is to be: the bytes of the file from, with the kind, mode and, unless it is zero, time of want.
+type newFile struct {
+	from string
+	want FileState
+	same bool // from is the very file, which is linked where that can be
+}
+
+// putFile puts a new file into the place of file number i in one step, if that still is what was seen. What it replaces is kept
+// at to. It returns a WrittenError.
+func (l *Landed) putFile(root *os.Root, i int, c newFile, was seen, to attic) error {
+	path := string(l.Files[i].Path)
+	if dir := filepath.Dir(filepath.FromSlash(path)); dir != "." {
 		if err := root.MkdirAll(dir, 0o777); err != nil {
 			return err
 		}
 	}
-	temp := l.temp(i)
-	if err := root.Remove(temp); err != nil && !absent(err) {
-		return err
-	}
-	err := makeCopy(root, temp, from, want)
-	if err == nil && want.Kind == "file" && !want.Time.IsZero() {
-		err = root.Chtimes(temp, want.Time, want.Time)
+	p, err := openSpot(root, path)
+	if absent(err) {
+		return &WrittenError{Paths: []string{path}}
 	}
 	if err != nil {
-		return errors.Join(err, root.Remove(temp))
+		return err
 	}
-	if info, err := root.Lstat(path); err == nil && info.IsDir() {
-		if err := root.Remove(path); err != nil { // only an empty one goes
-			return errors.Join(err, root.Remove(temp))
+	defer p.close()
+	half, aside := l.half(i), l.aside(i)
+	if err := p.dir.Remove(half); err != nil && !absent(err) {
+		return err
+	}
+	err = p.make(half, c)
+	if err == nil && was.info == nil {
+		err = p.putNew(half)
+	} else if err == nil {
+		err = p.replace(half, aside, was)
+	}
+	if err != nil {
+		if e := p.dir.Remove(half); !absent(e) {
+			err = errors.Join(err, e)
 		}
+		return err
 	}
-	return root.Rename(temp, path)
+	if was.info == nil {
+		return nil
+	}
+	return p.retire(aside, to)
 }
 
-// temp is the name beside file number i under which its new contents are written.
-func (l *Landed) temp(i int) string {
-	return filepath.Join(filepath.Dir(filepath.FromSlash(string(l.Files[i].Path))), ".termic-"+l.Nonce+"-"+strconv.Itoa(i))
+// putNew gives a file of ours the place, where nothing is but perhaps an empty directory.
+func (p spot) putNew(half string) error {
+	if info, err := p.dir.Lstat(p.name); err == nil && info.IsDir() {
+		if err := p.removeDir(); err != nil {
+			return errors.Join(p.written(), err)
+		}
+	}
+	step("place " + p.path)
+	err := p.moveNew(half, p.name)
+	if errors.Is(err, fs.ErrExist) {
+		return p.written()
+	}
+	return err
 }
+
+// make makes the file half.
+func (p spot) make(half string, c newFile) error {
+	if c.same && unix.Linkat(unix.AT_FDCWD, c.from, int(p.fd.Fd()), half, 0) == nil {
+		return nil
+	}
+	err := makeCopy(p.dir, half, c.from, c.want)
+	if err == nil && c.want.Kind == "file" && !c.want.Time.IsZero() {
+		err = p.dir.Chtimes(half, c.want.Time, c.want.Time)
+	}
+	return err
+}
+
+// retire takes away what was set aside.
+func (p spot) retire(aside string, to attic) error {
+	step("retire " + p.path)
+	if err := os.MkdirAll(filepath.Dir(to.path), 0o700); err != nil {
+		return err
+	}
+	moved := unix.Renameat(int(p.fd.Fd()), aside, unix.AT_FDCWD, to.path) == nil
+	if !moved && to.must {
+		if err := os.Remove(to.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		if err := p.copyOut(aside, to.path); err != nil {
+			return err
+		}
+	}
+	// Where both were names of one file already, the rename did nothing (rename(2)).
+	if err := p.dir.Remove(aside); err != nil && (!moved || !absent(err)) {
+		return err
+	}
+	return nil
+}
+
+// copyOut copies a file or link to a path, with mode and time.
+func (p spot) copyOut(name, to string) error {
+	info, err := p.dir.Lstat(name)
+	if err != nil {
+		return err
+	}
+	if info.Mode()&fs.ModeSymlink != 0 {
+		text, err := p.dir.Readlink(name)
+		if err != nil {
+			return err
+		}
+		return os.Symlink(text, to)
+	}
+	src, err := p.dir.OpenFile(name, os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
+	if err != nil {
+		return err
+	}
+	defer src.Close()
+	if _, err := copyHashed(src, to); err != nil {
+		return err
+	}
+	return errors.Join(os.Chmod(to, info.Mode().Perm()), os.Chtimes(to, info.ModTime(), info.ModTime()))
+}
+
+// Beside file number i there are two names of ours. Half is what is being made: of no worth to anyone. Aside is a whole
+// file: ours until the exchange, and then what was at the place, which may be somebody's (settle).
+func (l *Landed) half(i int) string { return l.aside(i) + ".new" }
+
+func (l *Landed) aside(i int) string { return ".termic-" + l.Nonce + "-" + strconv.Itoa(i) }
 
 // makeCopy makes a new file like from. A link may come as one, or as a file that holds its text.
 func makeCopy(root *os.Root, name, from string, want FileState) error {

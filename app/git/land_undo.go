@@ -50,10 +50,14 @@ func (r *Repo) undoLanding(ctx context.Context, l *Landed, keep string) error {
 		return err
 	}
 	defer roots.close()
+	if err := l.settle(roots); err != nil {
+		return err
+	}
+	l.lateWrites(keep)
 	if err := r.checkUnedited(ctx, l, roots); err != nil {
 		return err
 	}
-	return r.bringBack(ctx, l, keep, roots)
+	return r.undoWhole(ctx, l, keep, roots)
 }
 
 // restoreSum is the digest of the index that an undoing puts back, "" when the landing left the index alone.
@@ -132,63 +136,59 @@ func (l *Landed) editedFiles(roots roots) (edited []string, err error) {
 	return edited, nil
 }
 
-// bringBack makes everything as it was, step by step the reverse of a landing. Each step may have been done already. The
-// index is locked.
-func (r *Repo) bringBack(ctx context.Context, l *Landed, keep string, roots roots) error {
+// undone is what one undoing did, in this order, and the files that it left since somebody changed them.
+type undone struct {
+	head  bool
+	files []undoneFile
+	left  []int
+}
+
+type undoneFile struct {
+	i   int
+	was seen // before it was undone
+}
+
+// bringBack makes everything as it was, step by step the reverse of a landing. Each step may have been done already. What is
+// neither as it was nor as it landed is left, and so is a file that only says was not written; nil stands for all of them.
+// The index is locked.
+func (r *Repo) bringBack(ctx context.Context, l *Landed, keep string, roots roots, only []bool) (u undone, err error) {
+	if err := l.settle(roots); err != nil {
+		return u, err
+	}
 	h, err := r.readHead(ctx, l.GitDir)
 	if err != nil {
-		return err
+		return u, err
 	}
 	if l.NewHead != "" && h.oid == l.NewHead {
 		step("undo head")
 		if err := r.moveHead(ctx, l.Head, l.NewHead, "termic: undo merge "+l.ID); err != nil {
-			return err
+			return u, err
 		}
+		u.head = true
 	}
 	for _, i := range slices.Backward(l.order()) { // what came
-		f := l.Files[i]
-		if f.Before.Kind != "" {
-			continue
-		}
-		now, _, err := keepState(roots.of(f), string(f.Path), "")
-		if err != nil {
-			return err
-		}
-		if now.Kind != "" && now.is(f.After) {
-			step("undo " + string(f.Path))
-			if err := removeFile(roots.of(f), string(f.Path)); err != nil {
-				return err
+		if l.Files[i].Before.Kind == "" && (only == nil || only[i]) {
+			if err := l.bringBackFile(roots, i, keep, &u); err != nil {
+				return u, err
 			}
 		}
 	}
-	l.removeTemps(roots)
+	for _, f := range l.Files {
+		if f.Before.Kind == "" && !f.Git { // directories that were made for it
+			removeEmptyDirs(roots.work, string(f.Path), l.hadDir)
+		}
+	}
 	if err := l.bringBackDirs(roots.work); err != nil {
-		return err
+		return u, err
 	}
 	for _, i := range l.order() { // what went, or changed
-		if err := l.bringBackFile(roots, i, filepath.Join(keep, "before", strconv.Itoa(i))); err != nil {
-			return err
-		}
-	}
-	return l.bringBackIndex(keep)
-}
-
-// removeTemps removes what an interrupted step left beside the files, and directories that were made for it.
-func (l *Landed) removeTemps(roots roots) {
-	for i, f := range l.Files {
-		temp := filepath.ToSlash(l.temp(i))
-		if info, err := lstatBeneath(roots.of(f), temp); err == nil && info != nil {
-			roots.of(f).Remove(temp) //nolint:errcheck // the next undoing tries again
-		}
-		if f.Before.Kind != "" || f.Git {
-			continue
-		}
-		for dir := filepath.Dir(string(f.Path)); dir != "." && !l.hadDir(dir); dir = filepath.Dir(dir) {
-			if info, err := lstatBeneath(roots.work, dir); err != nil || info == nil || !info.IsDir() || roots.work.Remove(filepath.FromSlash(dir)) != nil {
-				break
+		if l.Files[i].Before.Kind != "" && (only == nil || only[i]) {
+			if err := l.bringBackFile(roots, i, keep, &u); err != nil {
+				return u, err
 			}
 		}
 	}
+	return u, l.bringBackIndex(keep)
 }
 
 func (l *Landed) hadDir(dir string) bool {
@@ -210,28 +210,50 @@ func (l *Landed) bringBackDirs(root *os.Root) error {
 	return nil
 }
 
-func (l *Landed) bringBackFile(roots roots, i int, from string) error {
+// bringBackFile makes one file as it was, if it is as it landed.
+func (l *Landed) bringBackFile(roots roots, i int, keep string, u *undone) error {
 	f := l.Files[i]
-	if f.Before.Kind == "" {
+	root := roots.of(f)
+	now, err := look(root, string(f.Path))
+	if errors.Is(err, ErrUnkeepable) || errors.Is(err, ErrBusy) {
+		u.left = append(u.left, i)
 		return nil
 	}
-	root := roots.of(f)
-	now, _, err := keepState(root, string(f.Path), "")
 	if err != nil {
 		return err
 	}
 	switch {
 	// Whatever its time is: a copy in its place would take what a program that has it open writes now.
-	case now.is(f.Before) && now.Mode == f.Before.Mode:
+	case now.state.is(f.Before) && now.state.Mode == f.Before.Mode:
 		return nil
-	case !now.is(f.Before) && !now.is(f.After): // somebody's, who was quicker than a landing that then failed
+	case !now.state.is(f.Before) && !now.state.is(f.After): // somebody's
+		u.left = append(u.left, i)
 		return nil
 	}
 	step("undo " + string(f.Path))
-	if err := l.putFile(root, i, from, f.Before); err != nil {
+	if f.Before.Kind == "" {
+		err = l.removeFile(root, i, now, landed(keep, i))
+	} else {
+		err = l.putFile(root, i, l.before(keep, i), now, landed(keep, i))
+	}
+	if errors.Is(err, ErrBusy) {
+		u.left = append(u.left, i)
+		return nil
+	}
+	if err != nil {
 		return fmt.Errorf("bring back %s: %w", f.Path, err)
 	}
+	u.files = append(u.files, undoneFile{i, now})
 	return nil
+}
+
+// before is what file number i is to be again: the very file where that was kept.
+func (l *Landed) before(keep string, i int) newFile {
+	f := l.Files[i]
+	if at := replaced(keep, i).path; isStill(at, f.Before) {
+		return newFile{from: at, want: f.Before, same: true}
+	}
+	return newFile{from: filepath.Join(keep, "before", strconv.Itoa(i)), want: f.Before}
 }
 
 // bringBackIndex puts the index back, byte for byte, unless it is as it was or the landing left it alone.

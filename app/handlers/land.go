@@ -89,7 +89,20 @@ func landing(err error) *refusal.Refusal {
 	var lost *git.UnkeepableError
 	var unfinished *git.UnfinishedError
 	var leftOut *git.LeftOutError
+	var half *git.HalfError
+	var written *git.WrittenError
 	switch {
+	case errors.As(err, &half) && len(half.Paths) == 0:
+		return refusal.New(refusal.Conflict, "it was interrupted and could not be taken back whole; what was there before is kept",
+			"the app's log says why; then undo it; the next start of the app tries that as well")
+	case errors.As(err, &half):
+		return refusal.Newf(refusal.Conflict, "put these files aside, then undo it; the next start of the app tries that as well",
+			"it was interrupted and could not be taken back whole; what was there before is kept: %s", named(half.Paths))
+	case errors.As(err, &written):
+		return refusal.Newf(refusal.Busy, "try again when nobody writes there", "somebody changed files at the same moment, and nothing else was changed: %s", named(written.Paths))
+	case errors.Is(err, git.ErrNoExchange):
+		return refusal.New(refusal.Conflict, "the file system of the checkout can neither exchange two names nor link files: what somebody writes at the same moment would be lost",
+			"land as a branch, or use git in a terminal")
 	case errors.As(err, &leftOut):
 		return refusal.Newf(refusal.Conflict, "commits of submodules land as a merge or a branch; move the rest yourself",
 			"all that is left to land are submodules, nested repositories and the like: %s", strings.Join(shownPaths(leftOut.Paths[:min(len(leftOut.Paths), maxObeyed)]), ", "))

@@ -82,6 +82,9 @@ func (s *Tasks) Land(ctx context.Context, id ident.Task, want Land) (Landing, er
 	}
 	s.landing.Lock()
 	defer s.landing.Unlock()
+	if err := s.endInterrupted(ctx, id); err != nil {
+		return Landing{}, err
+	}
 	repo, err := s.repo(ctx, record)
 	if err != nil {
 		return Landing{}, err
@@ -167,7 +170,11 @@ func (s *Tasks) landNow(ctx context.Context, t *task, record Record, plan *git.L
 		return fmt.Errorf("save landing: %w", err)
 	}
 	if err := plan.Apply(ctx); err != nil {
-		return errors.Join(err, s.takeBack(context.WithoutCancel(ctx), record.ID, entry)) // forgets it: Apply has undone it
+		var half *git.HalfError
+		if errors.As(err, &half) { // an undoing, or the next start, tries again
+			return err
+		}
+		return errors.Join(err, s.forgetLanding(record.ID)) // Apply has taken it back
 	}
 	entry.Done = true
 	if err := file.Save(s.Store, entry); err != nil {
@@ -233,7 +240,25 @@ func (s *Tasks) Unland(ctx context.Context, id ident.Task) (git.Landed, error) {
 	return entry.Landed, s.takeBack(ctx, id, entry)
 }
 
-// takeBack undoes a landing and forgets it.
+// endInterrupted takes back what is left of a landing that did not end, before another one. Where there are commits on it by now
+// it stays, and the next one is all that can be taken back.
+func (s *Tasks) endInterrupted(ctx context.Context, id ident.Task) error {
+	file, err := landings.File(string(id))
+	if err != nil {
+		return err
+	}
+	entry, err := file.Load(s.Store)
+	if err != nil || entry.Done || entry.Landed.Version == 0 {
+		return err
+	}
+	if err := s.takeBack(ctx, id, entry); !errors.Is(err, git.ErrRefMoved) {
+		return err
+	}
+	return nil
+}
+
+// takeBack undoes a landing and forgets it. Begun, it is finished, at the next start if need be; unless it is refused, when
+// all is as it was.
 func (s *Tasks) takeBack(ctx context.Context, id ident.Task, entry landing) error {
 	repo, err := s.Projects.Repo(ctx, entry.Project)
 	if err != nil {
@@ -243,12 +268,31 @@ func (s *Tasks) takeBack(ctx context.Context, id ident.Task, entry landing) erro
 	if err != nil {
 		return err
 	}
+	file, err := landings.File(string(id))
+	if err != nil {
+		return err
+	}
+	done := entry.Done
+	if entry.Done = false; done {
+		if err := file.Save(s.Store, entry); err != nil {
+			return fmt.Errorf("save landing: %w", err)
+		}
+	}
 	if err := repo.UndoLanding(ctx, entry.Landed, filepath.Join(dir, "last")); err != nil {
+		var half *git.HalfError
+		if entry.Done = true; done && !errors.As(err, &half) {
+			err = errors.Join(err, file.Save(s.Store, entry))
+		}
 		return err
 	}
 	if err := repo.KeepLanded(context.WithoutCancel(ctx), string(id), git.Landed{}); err != nil {
 		return err
 	}
+	return s.forgetLanding(id)
+}
+
+// forgetLanding forgets a landing that was taken back.
+func (s *Tasks) forgetLanding(id ident.Task) error {
 	file, err := landings.File(string(id))
 	if err == nil {
 		err = file.Remove(s.Store)
@@ -256,7 +300,11 @@ func (s *Tasks) takeBack(ctx context.Context, id ident.Task, entry landing) erro
 	if err != nil {
 		return fmt.Errorf("forget a landing that was taken back: %w", err)
 	}
-	return os.RemoveAll(dir)
+	dir, err := s.Store.Path(landingDir, string(id))
+	if err != nil {
+		return err
+	}
+	return git.RemoveTree(dir)
 }
 
 // recoverLandings takes back what a crash interrupted, and says so where that cannot be.

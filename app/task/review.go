@@ -131,6 +131,10 @@ func (s *Tasks) discardNow(ctx context.Context, repo *git.Repo, record Record, p
 		return err
 	}
 	if err := plan.Apply(ctx); err != nil {
+		var half *git.HalfError
+		if errors.As(err, &half) { // an undoing, or the next start, tries again
+			return err
+		}
 		return errors.Join(err, s.dropDiscard(ctx, repo, record.ID, entry)) // Apply has taken it back
 	}
 	entry.Done = true
@@ -170,7 +174,17 @@ func (s *Tasks) takeDiscardBack(ctx context.Context, repo *git.Repo, record Reco
 	if err != nil {
 		return err
 	}
+	done := d.Done
+	if d.Done = false; done { // begun, it is finished, at the next start if need be
+		if err := s.saveDiscard(record.ID, d); err != nil {
+			return err
+		}
+	}
 	if err := repo.UndoDiscard(ctx, record.Dir, d.Discarded, keep); err != nil {
+		var half *git.HalfError
+		if d.Done = true; done && !errors.As(err, &half) {
+			err = errors.Join(err, s.saveDiscard(record.ID, d))
+		}
 		return err
 	}
 	return s.dropDiscard(context.WithoutCancel(ctx), repo, record.ID, d)

@@ -1,0 +1,17 @@
+package git
+
+import (
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// exchange makes two names of a directory change places in one step (rename(2), RENAME_EXCHANGE).
+func exchange(dir *os.File, a, b string) error {
+	return unix.Renameat2(int(dir.Fd()), a, int(dir.Fd()), b, unix.RENAME_EXCHANGE)
+}
+
+// renameNew renames to a name that nothing has; fs.ErrExist otherwise.
+func renameNew(dir *os.File, from, to string) error {
+	return unix.Renameat2(int(dir.Fd()), from, int(dir.Fd()), to, unix.RENAME_NOREPLACE)
+}
