@@ -46,6 +46,12 @@ func AgainAsUsers(t *testing.T, wrapper ...string) {
 // Again runs tests of this binary as a user, in another process, to which it is the app.
 func Again(t *testing.T, uid int, tests string, wrapper ...string) {
 	t.Helper()
+	again(t, uid, tests, func(*exec.Cmd) {}, wrapper...)
+}
+
+// again is Again, with more to say of the other process.
+func again(t *testing.T, uid int, tests string, more func(*exec.Cmd), wrapper ...string) {
+	t.Helper()
 	bin := Bin(t)
 	dir, err := os.MkdirTemp("/tmp", "termic-cagetest-run-")
 	if err != nil {
@@ -60,6 +66,7 @@ func Again(t *testing.T, uid int, tests string, wrapper ...string) {
 	cmd.Dir = dir
 	cmd.Env = []string{MarkerVar + "=yes", BinVar + "=" + bin, "TMPDIR=" + dir, "HOME=" + dir, "PATH=" + os.Getenv("PATH"), "LANG=C.UTF-8"}
 	asUser(cmd, uid)
+	more(cmd)
 	out, err := cmd.CombinedOutput()
 	t.Logf("%s", out)
 	switch ran, skipped := count(out, "--- PASS: "), count(out, "--- SKIP: "); {

@@ -39,6 +39,15 @@ func startLimited(t *testing.T, m *cagetest.Machine, groups *cgroup.Groups, plan
 	return cage, group
 }
 
+// TestACageOfAnOrdinaryUserIsHeldToItsLimits: root plays the system that hands a group to its user.
+func TestACageOfAnOrdinaryUserIsHeldToItsLimits(t *testing.T) {
+	if cagetest.Inner() {
+		return // TestACageIsHeldToItsLimits runs
+	}
+	users := cagetest.Users()
+	cagetest.AgainDelegated(t, users[len(users)-1], "^TestACageIsHeldToItsLimits$")
+}
+
 // Where the machine lets this user make control groups, a cage does the forbidden thing and its twin without the limit
 // does the same; where it does not, no limit is claimed, and the cage is one all the same.
 func TestACageIsHeldToItsLimits(t *testing.T) {
@@ -49,6 +58,11 @@ func TestACageIsHeldToItsLimits(t *testing.T) {
 		t.Fatalf("the way to control groups does not work: %v", err)
 	}
 	t.Logf("control groups here: %q %+v %v", how, here, err)
+	for _, c := range cagetest.Delegated() {
+		if err != nil || map[string]int64{"memory": here.Memory, "pids": here.Processes, "cpu": here.CPUWeight}[c] == 0 {
+			t.Fatalf("this user was handed %q, and not all of it holds a cage: %+v, %v", cagetest.Delegated(), here, err)
+		}
+	}
 	limits := cgroup.Limits{Memory: cgroup.MinMemory, Processes: 64, CPUWeight: 50}
 	for _, mode := range m.Support.Modes() {
 		t.Run(mode.String(), func(t *testing.T) {
