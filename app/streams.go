@@ -48,11 +48,15 @@ func (s *streams) Ticket(which *tab.Tab) string {
 
 // Open implements ctl.Streams.
 func (s *streams) Open(_ context.Context, text string) (ctl.Stream, error) {
-	return s.open(text, reaches)
+	opened, err := s.open(text, reaches)
+	if err != nil {
+		return nil, err // and no *stream that is nil inside of a ctl.Stream
+	}
+	return opened, nil
 }
 
 // open returns the stream of a ticket, without the commands of which cut says so.
-func (s *streams) open(text string, cut func(number int) bool) (ctl.Stream, error) {
+func (s *streams) open(text string, cut func(number int) bool) (*stream, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	t, ok := s.tickets[text]
@@ -106,6 +110,9 @@ func (s *stream) Resize(cols, rows int) error {
 	}
 	return s.tab.Resize(pty.Size{Cols: uint16(cols), Rows: uint16(rows)})
 }
+
+// Answered implements gui.Stream.
+func (s *stream) Answered() { s.tab.Answered() }
 
 func (s *stream) Status() int { return s.tab.Info().Exit.Code }
 

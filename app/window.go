@@ -72,5 +72,10 @@ type guiStreams struct{ *streams }
 
 // Open implements gui.Streams. The page asks the person about texts for the clipboard (OSC 52), and answers no query.
 func (s guiStreams) Open(_ context.Context, ticket string) (gui.Stream, error) {
-	return s.open(ticket, func(number int) bool { return number != 52 && reaches(number) })
+	opened, err := s.open(ticket, func(number int) bool { return number != 52 && reaches(number) })
+	if err != nil {
+		return nil, err
+	}
+	opened.watcher.WantOffers()
+	return opened, nil
 }

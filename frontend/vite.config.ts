@@ -14,5 +14,6 @@ export default defineConfig({
     reportCompressedSize: false,
     chunkSizeWarningLimit: 1200,
   },
-  test: { include: ["*.test.ts", "src/**/*.test.ts"], environment: "node" },
+  // A limit for a test that hangs, and for none that is slow: a machine may have other things to do.
+  test: { include: ["*.test.ts", "src/**/*.test.ts"], environment: "node", testTimeout: 60_000 },
 });

@@ -46,6 +46,8 @@ type Stream interface {
 	Read(p []byte) (n int, err error)
 	Write(p []byte) (n int, err error)
 	Resize(cols, rows int) error
+	// Answered says that the person was asked about the last text that the tab offered to the clipboard: it is not offered again.
+	Answered()
 	Close() error
 }
 
@@ -69,7 +71,7 @@ type Options struct {
 	Streams Streams
 	Feed    *Feed
 	Host    Host
-	// Working returns how many tasks' agents work right now.
+	// Working returns how many agents work right now.
 	Working func() int
 	// InView is told which tabs the person looks at: those that pages show while they have the focus.
 	InView func(tabs []string)
@@ -103,6 +105,7 @@ func New(o Options) *Server {
 	s.mux.HandleFunc("POST /pty/{ticket}/input", s.input)
 	s.mux.HandleFunc("POST /pty/{ticket}/ack", s.ack)
 	s.mux.HandleFunc("POST /pty/{ticket}/size", s.size)
+	s.mux.HandleFunc("POST /pty/{ticket}/answered", s.answered)
 	s.mux.HandleFunc("POST /host/{act}", s.host)
 	s.mux.Handle("GET /", http.FileServerFS(o.Assets))
 	return s

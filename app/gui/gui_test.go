@@ -54,6 +54,7 @@ type fakeStream struct {
 	mu     sync.Mutex
 	input  []byte
 	sizes  [][2]int
+	asked  int // answers to offers
 	closed chan struct{}
 	once   sync.Once
 }
@@ -74,6 +75,12 @@ func (f *fakeStream) Resize(cols, rows int) error {
 	defer f.mu.Unlock()
 	f.sizes = append(f.sizes, [2]int{cols, rows})
 	return nil
+}
+
+func (f *fakeStream) Answered() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.asked++
 }
 
 func (f *fakeStream) Close() error {
@@ -315,12 +322,17 @@ func TestATerminalsOutputInputAndSize(t *testing.T) {
 		{"/pty/T/size?cols=0&rows=24", "", 400},
 		{"/pty/T/size?cols=80&rows=1001", "", 400},
 		{"/pty/T/size?cols=-1&rows=24", "", 400},
+		{"/pty/T/answered", "", 204},
+		{"/pty/other/answered", "", 410},
 	} {
 		if status, body := r.post(t, c.path, c.body); status != c.status {
 			t.Errorf("%s: %d %s, want %d", c.path, status, body, c.status)
 		}
 	}
 	stream.mu.Lock()
+	if stream.asked != 1 {
+		t.Errorf("answers that came: %d", stream.asked)
+	}
 	if string(stream.input) != "ab" || !slices.Equal(stream.sizes, [][2]int{{100, 30}, {80, 24}}) {
 		t.Errorf("input %q, sizes %v", stream.input, stream.sizes)
 	}

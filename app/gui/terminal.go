@@ -210,5 +210,15 @@ func (s *Server) size(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
+// answered takes that the person has answered what the tab offered to the clipboard.
+func (s *Server) answered(w http.ResponseWriter, r *http.Request) {
+	t := s.find(w, r)
+	if t == nil {
+		return
+	}
+	t.stream.Answered()
+	w.WriteHeader(http.StatusNoContent)
+}
+
 // maxCells bounds a terminal's sides: 1000 columns are more than three wide screens show, and each cell costs memory.
 const maxCells = 1000

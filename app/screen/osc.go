@@ -14,8 +14,8 @@ const (
 	maxNotice = 2 << 10
 )
 
-// osc carries out an operating system command. Those that are not named here are ignored; among them OSC 52: no program
-// reads or writes a clipboard through us, and its query gets no answer.
+// osc carries out an operating system command. Those that are not named here are ignored. OSC 52, which sets a clipboard,
+// is told and no more, and its query gets no answer.
 func (s *Screen) osc(data []byte) {
 	number, rest, _ := bytes.Cut(data, []byte{';'})
 	n, err := strconv.ParseUint(string(number), 10, 16)
@@ -40,6 +40,10 @@ func (s *Screen) osc(data []byte) {
 		s.reportColor(10, text, s.fg)
 	case 11:
 		s.reportColor(11, text, s.bgc)
+	case 52:
+		if s.events.Clipboard != nil {
+			s.events.Clipboard(text)
+		}
 	case 133:
 		s.mark(text)
 	case 777:

@@ -19,6 +19,12 @@ func heard(o Options) (*Screen, *[]string) {
 		Cwd:      func(url string) { note("cwd %s", url) },
 		Status:   func(p string) { note("status %s", p) },
 		Notify:   func(title, body string) { note("notify %q %q", title, body) },
+		Clipboard: func(p string) {
+			if len(p) > 100 {
+				p = fmt.Sprint(len(p), " bytes")
+			}
+			note("clipboard %s", p)
+		},
 	}
 	o.Reply = func(p []byte) { note("reply %q", p) }
 	return New(o), &got
@@ -41,6 +47,9 @@ func TestEvents(t *testing.T) {
 		"a long title is cut between characters":  {"\x1b]2;" + long + "\a", []string{fmt.Sprintf("title %q", strings.Repeat("é", maxTitle/2))}},
 		"a title cut off by CAN":                  {"\x1b]2;gone\x18", nil},
 		"an OSC that exceeds its limit":           {"\x1b]2;" + strings.Repeat("x", maxOSC) + "\a\x1b]2;next\a", []string{`title "next"`}},
+		"a text for the clipboard":                {"\x1b]52;c;b25l\a", []string{"clipboard c;b25l"}},
+		"the longest text for the clipboard":      {"\x1b]52;c;" + strings.Repeat("x", maxClipboard-5) + "\a", []string{fmt.Sprint("clipboard ", maxClipboard-3, " bytes")}},
+		"a text for the clipboard that is longer": {"\x1b]52;c;" + strings.Repeat("x", maxClipboard-4) + "\a\x1b]2;next\a", []string{`title "next"`}},
 		"an OSC without a number":                 {"\x1b];x\a\x1b]x\a\x1b]-2;x\a", nil},
 
 		"progress":                            {"\x1b]9;4;1;50\x1b\\", []string{"progress 1 50"}},

@@ -31,7 +31,9 @@ const (
 	maxParams = 32     // as xterm.js; the rest of the sequence's numbers is ignored
 	maxParam  = 99_999 // beyond any size, so that sums cannot overflow
 	maxOSC    = 8 << 10
-	maxDCS    = 256 // DECRQSS asks with one or two bytes
+	// maxClipboard is maxOSC for OSC 52: what the window takes of it is 100,000 characters, of at most 6 bytes each in base64.
+	maxClipboard = 600_032
+	maxDCS       = 256 // DECRQSS asks with one or two bytes
 )
 
 // parser is what is known of the sequence that is being received.
@@ -279,17 +281,23 @@ func (p *parser) arg(i, def int) int {
 // count returns parameter i where 0 means 1, as it does for all movements.
 func (p *parser) count(i int) int { return max(p.arg(i, 1), 1) }
 
-func (p *parser) limit() int {
-	if p.state == oscString {
-		return maxOSC
+// limit returns how long the open string may become, of which b is the next piece.
+func (p *parser) limit(b []byte) int {
+	if p.state != oscString {
+		return maxDCS
 	}
-	return maxDCS
+	var head [3]byte
+	copy(head[copy(head[:], p.str):], b)
+	if string(head[:]) == "52;" {
+		return maxClipboard
+	}
+	return maxOSC
 }
 
 func (p *parser) collect(b []byte) {
 	switch {
 	case p.state == otherString || p.over:
-	case len(p.str)+len(b) > p.limit():
+	case len(p.str)+len(b) > p.limit(b):
 		p.over = true
 	default:
 		p.str = append(p.str, b...)
@@ -318,6 +326,9 @@ func (s *Screen) endString(complete bool) {
 		s.osc(p.str)
 	case dcsString:
 		s.dcs(p.str)
+	}
+	if cap(p.str) > 2*maxOSC {
+		p.str = nil // most terminals never get such a string again
 	}
 }
 

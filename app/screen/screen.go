@@ -40,6 +40,8 @@ type Events struct {
 	Cwd      func(url string)         // OSC 7, as sent: file://host/path
 	Status   func(payload string)     // OSC 7501, all that follows the number. Its query is answered only when this is set
 	Notify   func(title, body string) // OSC 9 and 777;notify; OSC 9 has no title
+	// Clipboard is OSC 52, all that follows the number: targets, ";", base64 or "?".
+	Clipboard func(payload string)
 }
 
 // Mark is one shell integration mark.

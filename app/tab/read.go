@@ -103,7 +103,8 @@ func (t *Tab) events() screen.Events {
 				t.broadcast()
 			}
 		},
-		Prompt: func(mark screen.Mark) { t.observe(settle.Observation{Kind: settle.KindPrompt, Mark: mark.Kind}) },
+		Prompt:    func(mark screen.Mark) { t.observe(settle.Observation{Kind: settle.KindPrompt, Mark: mark.Kind}) },
+		Clipboard: t.offers,
 	}
 	if t.spec.Agent.Settle.App != "" {
 		events.Status = func(payload string) { t.observe(settle.Observation{Kind: settle.KindStatus, Text: payload}) }

@@ -126,6 +126,7 @@ type Tab struct {
 	hooks    hook.Tracker
 	epoch    string        // of the marks of its log
 	dir      string        // as in Info
+	offer    string        // the last text for the clipboard that nobody has answered, as OSC 52 carries it
 	told     int           // reports of the agent's hooks
 	strays   int           // reports without the nonce, or that were none
 	unseen   bool          // the screen has changed since it was read

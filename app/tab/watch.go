@@ -22,6 +22,7 @@ type Watcher struct {
 	// Guarded by tab.mu.
 	pending []byte
 	resync  bool
+	offers  bool // the snapshot is followed by the offer that nobody has answered
 	closed  bool
 	paced   bool          // the terminal waits for it
 	holds   bool          // it is what the terminal waits for
@@ -85,7 +86,7 @@ func (w *Watcher) get() ([]byte, error) {
 		return nil, io.EOF
 	case w.resync:
 		w.resync = false
-		return w.gives(slices.Concat([]byte(clear), t.screen.Snapshot())), nil
+		return w.gives(slices.Concat([]byte(clear), t.screen.Snapshot(), w.unanswered())), nil
 	case len(w.pending) > 0:
 		p := w.pending
 		w.pending = nil

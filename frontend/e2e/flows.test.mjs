@@ -94,6 +94,54 @@ test("a program that wants the clipboard is asked about, gets no answer, and can
   assert.equal(await clip(), "three");
 });
 
+test("what a program offers to the clipboard while its tab is hidden is asked about when the tab is shown, once", async () => {
+  const name = "say-hello-from-agent";
+  const bar = page.getByRole("status", { name: "Clipboard" });
+  const tabs = page.locator(".group.focused .tab");
+  const shown = (mark) => until(`the tab has shown ${mark}`, () => rig.termic("log", name, "--tab", "offers").text.includes(mark));
+  const offer = async (text, mark) => {
+    rig.termic("send", name, `printf '\\033]52;c;%s\\a' $(printf '${text}' | base64); echo ${mark}''-said`, "--tab", "offers");
+    await shown(`${mark}-said`);
+  };
+  const look = (at) => page.locator(".group.focused .tab .pick").nth(at).click();
+  rig.termic("tab", name, "--name", "offers");
+  await until("another tab", async () => (await tabs.count()) === 2);
+  // Its terminal was never on the page: the app has kept the last offer.
+  await look(0);
+  await until("the first tab is shown", async () => (await page.locator('.group.focused .tab.on').count()) === 1 && (await bar.count()) === 0);
+  await page.reload();
+  await until("two groups", async () => (await page.locator(".group").count()) === 2);
+  await offer("earlier", "a");
+  await offer("kept by the app", "b");
+  assert.equal(await bar.count(), 0, "asked although its tab is hidden");
+  await look(1);
+  await bar.waitFor();
+  assert.match(await bar.innerText(), /wants to put 15 characters on the clipboard:\s+kept by the app/);
+  await bar.getByRole("button", { name: "Not now" }).click();
+  await bar.waitFor({ state: "detached" });
+  // Now the page has a terminal for it, which is out of view: it keeps the last one itself.
+  await look(0);
+  await offer("earlier", "c");
+  await offer("kept by the page", "d");
+  assert.equal(await bar.count(), 0, "asked although its tab is hidden");
+  await look(1);
+  await bar.waitFor();
+  assert.match(await bar.innerText(), /kept by the page/);
+  await bar.getByRole("button", { name: "Copy" }).click();
+  await until("it is copied", async () => (await page.evaluate(() => navigator.clipboard.readText())) === "kept by the page");
+  // The twin: nothing was offered since, and what was answered is not asked again, by no page.
+  await look(0);
+  await look(1);
+  await shows("d-said");
+  assert.equal(await bar.count(), 0, "asked again");
+  await page.reload();
+  await shows("d-said");
+  assert.equal(await bar.count(), 0, "asked again by the next page");
+  await look(1);
+  await page.keyboard.press("Control+Shift+W");
+  await until("one tab less", () => task(name).tabs.every((tab) => tab.name !== "offers"));
+});
+
 test("a paste of control characters is asked about, and can be taken without them", async () => {
   const paste = (text) => page.evaluate((t) => navigator.clipboard.writeText(t), text).then(() => page.keyboard.press("Control+Shift+V"));
   await paste("echo pasted-\u001b[31m1\n");

@@ -152,6 +152,11 @@ export class Attachment {
     this.size = undefined;
   }
 
+  /** Says that the person has answered what the tab offered to the clipboard. */
+  answered(): void {
+    send(`${this.path}/answered`).catch(() => {}); // then it is offered again, which a person can answer again
+  }
+
   close(): void {
     this.abort.abort();
   }

@@ -48,6 +48,8 @@ export class Term {
   private renderer: { dispose(): void } | undefined;
   /** Whether it is on the page: nobody is asked by a terminal that is not in view. */
   private shown = false;
+  /** A text for the clipboard that the person has not answered yet. */
+  private offer: string | undefined;
 
   constructor(
     readonly task: string,
@@ -73,7 +75,7 @@ export class Term {
     // Asked of the person, and never answered: a query (OSC 52 ; c ; ?) gets nothing.
     this.xterm.parser.registerOscHandler(52, (payload) => {
       const text = offered(payload);
-      if (text !== undefined && this.shown) this.events.clipboard(text);
+      if (text !== undefined) this.takeOffer(text);
       return true;
     });
     const encoder = new TextEncoder();
@@ -95,6 +97,7 @@ export class Term {
       this.element.addEventListener("drop", (event) => this.onDrop(event));
     }
     this.shown = true;
+    if (this.offer !== undefined) this.events.clipboard(this.offer);
     this.resized.observe(this.element);
     // One that is back gets its size from the observer. xterm.js 6.0.0 draws nothing until it sees that it is on the page, and a
     // size that it is given before that leaves its scroll bar behind: the newest lines would stay below the view.
@@ -110,6 +113,19 @@ export class Term {
   /** Whether output comes and keys go. */
   get connected(): boolean {
     return this.attachment !== undefined || this.connecting !== undefined;
+  }
+
+  /** In view, one at a time: none takes the place of what the person is about to agree to. Out of view the last one counts, and is asked about later. */
+  private takeOffer(text: string): void {
+    if (this.shown && this.offer !== undefined) return;
+    this.offer = text;
+    if (this.shown) this.events.clipboard(text);
+  }
+
+  /** The person has answered the offer, or wants to hear of none. The app kept it too, for a page that comes later. */
+  answered(): void {
+    this.offer = undefined;
+    this.attachment?.answered();
   }
 
   /** Takes the terminal off the page; it goes on behind. */
