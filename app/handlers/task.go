@@ -263,10 +263,10 @@ func (s Services) taskFor(call registry.Call, record task.Record) verbs.Task {
 	}
 	tabs := slices.DeleteFunc(s.Tasks.Tabs(record.ID), func(t *tab.Tab) bool { return t.Info().Outside })
 	out := s.render(record, tabs)
-	for i := range out.Tabs { // what a program says is content, and a status needs sight only (I5)
-		out.Tabs[i].Dir = ""
-	}
 	if !seesCage(call, record) {
+		for i := range out.Tabs { // what a program says is content, and a status needs sight only (I5)
+			out.Tabs[i].Dir = ""
+		}
 		out.FromCage = false
 		out.Path, out.Trouble, out.Projects, out.Hosts, out.Read, out.Write, out.Env = "", "", nil, nil, nil, nil, nil
 	}
