@@ -82,7 +82,7 @@ func (s Services) taskStatus(ctx context.Context, call registry.Call, _ verbs.Ta
 		out.Can = s.can(record)
 	}
 	if call.Caller.Scope == registry.Full {
-		out.Notes = s.Tasks.CageNotes(record.ID)
+		out.Notes, out.Running = s.Tasks.CageNotes(record.ID), s.running(record.ID)
 		out.Limits = renderLimits(s.Tasks.Limits(record.ID))
 	}
 	if held, _, ok := s.Book.Get(call.Caller.Grant); ok && held.Task == record.ID {

@@ -27,28 +27,43 @@ func members(session int) ([]int, error) {
 		if err != nil {
 			continue
 		}
-		if sid, living := parseStat(stat); living && sid == session {
+		if p := parseStat(stat); p.living && p.session == session {
 			alive = append(alive, pid)
 		}
 	}
 	return alive, nil
 }
 
-// parseStat reads the session id from /proc/PID/stat, and whether the process is more than an entry that its parent has
-// not collected. proc(5): "pid (comm) state ppid pgrp session …", where comm may hold blanks and parentheses.
-func parseStat(stat []byte) (session int, living bool) {
-	end := bytes.LastIndexByte(stat, ')')
-	if end < 0 {
-		return 0, false
+// status is what is read of /proc/PID/stat.
+type status struct {
+	name            string
+	parent, session int
+	terminal        bool // it has a controlling one
+	living          bool // it is more than an entry that its parent has not collected
+}
+
+// parseStat reads proc_pid_stat(5): "pid (comm) state ppid pgrp session tty_nr …", where comm may hold blanks and parentheses. Of what is
+// no such line it returns nothing that lives.
+func parseStat(stat []byte) status {
+	begin, end := bytes.IndexByte(stat, '('), bytes.LastIndexByte(stat, ')')
+	if begin < 0 || end < begin {
+		return status{}
 	}
 	fields := bytes.Fields(stat[end+1:])
-	if len(fields) < 4 {
-		return 0, false
+	if len(fields) < 5 {
+		return status{}
 	}
-	session, err := strconv.Atoi(string(fields[3]))
-	if err != nil {
-		return 0, false
+	var numbers [4]int
+	for i := range numbers {
+		n, err := strconv.Atoi(string(fields[i+1]))
+		if err != nil {
+			return status{}
+		}
+		numbers[i] = n
 	}
 	state := fields[0][0]
-	return session, state != 'Z' && state != 'X' && state != 'x'
+	return status{
+		name: string(stat[begin+1 : end]), parent: numbers[0], session: numbers[2], terminal: numbers[3] != 0,
+		living: state != 'Z' && state != 'X' && state != 'x',
+	}
 }

@@ -83,22 +83,23 @@ func TestExtraFilesGetThrough(t *testing.T) {
 
 func TestParseStat(t *testing.T) {
 	for name, row := range map[string]struct {
-		stat   string
-		sid    int
-		living bool
+		stat     string
+		sid      int
+		living   bool
+		terminal bool
 	}{
-		"a shell":                         {"12 (sh) S 1 12 12 34816 12 4194304", 12, true},
-		"a name with blanks and brackets": {"7 (a) Z 9 (b) R 1 7 5 0 -1 0", 5, true},
-		"an uncollected process":          {"12 (sh) Z 1 12 12 34816 12", 12, false},
-		"a dead process":                  {"12 (sh) X 1 12 12 34816 12", 12, false},
-		"nothing":                         {"", 0, false},
-		"cut off after the name":          {"12 (sh)", 0, false},
-		"cut off before the session":      {"12 (sh) S 1 12", 0, false},
-		"a session that is not a number":  {"12 (sh) S 1 12 x 0", 0, false},
+		"a shell":                         {"12 (sh) S 1 12 12 34816 12 4194304", 12, true, true},
+		"a name with blanks and brackets": {"7 (a) Z 9 (b) R 1 7 5 0 -1 0", 5, true, false},
+		"an uncollected process":          {"12 (sh) Z 1 12 12 34816 12", 12, false, true},
+		"a dead process":                  {"12 (sh) X 1 12 12 34816 12", 12, false, true},
+		"nothing":                         {"", 0, false, false},
+		"cut off after the name":          {"12 (sh)", 0, false, false},
+		"cut off before the session":      {"12 (sh) S 1 12", 0, false, false},
+		"a session that is not a number":  {"12 (sh) S 1 12 x 0", 0, false, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if sid, living := parseStat([]byte(row.stat)); sid != row.sid || living != row.living {
-				t.Errorf("%d %v, want %d %v", sid, living, row.sid, row.living)
+			if got := parseStat([]byte(row.stat)); got.session != row.sid || got.living != row.living || got.terminal != row.terminal {
+				t.Errorf("%+v, want %+v", got, row)
 			}
 		})
 	}
