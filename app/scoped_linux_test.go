@@ -155,6 +155,29 @@ func TestAWidenedWorkerIsOutOfReach(t *testing.T) {
 	}
 }
 
+// TestWhereATabIsToldToItsOwnTask: the directory that a program reports is content. A caged agent is shown that of its own task's tabs,
+// and not that of a task it made: status needs sight alone.
+func TestWhereATabIsToldToItsOwnTask(t *testing.T) {
+	r := orchestra(t, `,"mcp":true`)
+	if got := r.tell("lead", `call task_new {"name":"w1","agent":"test","mcp":false}`); toolError.MatchString(got) {
+		t.Fatalf("%s\nlog:\n%s", got, r.log)
+	}
+	for _, task := range []string{"lead", "w1"} {
+		r.must("task_tab", `{"task":%q,"agent":"shell","name":"side"}`, task)
+		r.must("task_send", `{"task":%q,"tab":"side","text":%q}`, task, `printf '\033]7;file://%s/place-of-`+task+`\a' "$PWD"; echo reported-$((40+2))`)
+		r.must("task_wait", `{"task":%q,"tab":"side","timeoutMs":30000}`, task)
+		if status := fmt.Sprint(r.must("task_status", `{"task":%q}`, task)); !strings.Contains(status, "dir:place-of-"+task) {
+			t.Fatalf("the person is not told where it is: %s", status)
+		}
+	}
+	if got := r.tell("lead", `call task_status {}`); !strings.Contains(got, `"dir":"place-of-lead"`) {
+		t.Errorf("its own is not told: %s", got)
+	}
+	if got := r.tell("lead", `call task_status {"task":"w1"}`); !strings.Contains(got, `"side"`) || strings.Contains(got, "place-of") {
+		t.Errorf("another's: %s", got)
+	}
+}
+
 // TestTheBaseOfAScopedCallerIsItsOwn: the default branch and its own branches; another's branch or commit is answered
 // like one that is not there.
 func TestTheBaseOfAScopedCallerIsItsOwn(t *testing.T) {

@@ -95,6 +95,11 @@ func TestWhatLeavesItsTabIsListed(t *testing.T) {
 			_ = syscall.Kill(n, syscall.SIGKILL)
 		}
 	})
+	for _, verb := range []string{"task_preflight", "task_status"} {
+		if got := fmt.Sprint(r.must(verb, `{"task":"fix"}`)["running"]); !strings.Contains(got, "process "+pid) || strings.Contains(got, ";") {
+			t.Errorf("%s tells %q", verb, got)
+		}
+	}
 	r.must("task_tab_close", `{"task":"fix","tab":"shell"}`)
 	if got := listed(); !strings.Contains(got, "kill "+pid) {
 		t.Errorf("process %s is not listed: %q", pid, got)
@@ -102,5 +107,37 @@ func TestWhatLeavesItsTabIsListed(t *testing.T) {
 	r.restart()
 	if got := listed(); !strings.Contains(got, "kill "+pid) {
 		t.Errorf("process %s is not listed by the next run: %q", pid, got)
+	}
+}
+
+// TestWhatHidesItsOriginIsFoundByItsPlace: a program that left its session and has nothing of its environment is told by the directory
+// that it works in. One that works elsewhere is not, and git at work for the app is none.
+func TestWhatHidesItsOriginIsFoundByItsPlace(t *testing.T) {
+	r := newRig(t)
+	dir := r.task("fix", "shell", "")["path"].(string)
+	elsewhere := t.TempDir()
+	r.must("task_send", `{"task":"fix","text":%q}`, `mkdir deep; for at in deep `+elsewhere+`; do (cd $at; setsid env -i /bin/sh -c 'echo $$ > pid; exec sleep 300' &); done`)
+	pids := map[string]string{}
+	for name, file := range map[string]string{"below": filepath.Join(dir, "deep/pid"), "elsewhere": filepath.Join(elsewhere, "pid")} {
+		for deadline := time.Now().Add(20 * time.Second); pids[name] == "" && time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+			if text, err := os.ReadFile(file); err == nil && strings.HasSuffix(string(text), "\n") {
+				pids[name] = strings.TrimSpace(string(text))
+			}
+		}
+		var n int
+		if _, err := fmt.Sscan(pids[name], &n); err != nil {
+			t.Fatalf("%s: no process: %v", name, err)
+		}
+		t.Cleanup(func() { _ = syscall.Kill(n, syscall.SIGKILL) })
+	}
+	r.wait("fix")
+	for _, verb := range []string{"task_preflight", "task_status"} {
+		got := fmt.Sprint(r.must(verb, `{"task":"fix"}`)["running"])
+		if !strings.Contains(got, "works in the checkout and is in no tab, as process "+pids["below"]) {
+			t.Errorf("%s does not tell of %s: %q", verb, pids["below"], got)
+		}
+		if strings.Contains(got, pids["elsewhere"]) || strings.Count(got, "process") != 1 {
+			t.Errorf("%s tells of more: %q", verb, got)
+		}
 	}
 }

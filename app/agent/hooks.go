@@ -40,6 +40,17 @@ var codexEvents = []struct{ name, key string }{
 // GeminiEvents are what gemini's settings file names.
 var GeminiEvents = []string{"SessionStart", "SessionEnd", "BeforeAgent", "AfterAgent", "BeforeTool", "AfterTool", "Notification", "PreCompress"}
 
+// GeminiHooks is what gemini's settings file says under "hooks".
+func GeminiHooks(hook string) map[string]any {
+	hooks := map[string]any{}
+	for _, event := range GeminiEvents {
+		hooks[event] = []any{map[string]any{"hooks": []any{map[string]any{
+			"name": "termic", "type": "command", "command": HookCommand(hook, HooksGemini), "timeout": hookSeconds * 1000, // ms
+		}}}}
+	}
+	return hooks
+}
+
 // hookSeconds is how long a hook may take at most: claude's and codex's own limit for the hooks of a session's end is 3 s, and codex
 // hashes that one. Ours takes some milliseconds.
 const hookSeconds = 3

@@ -48,13 +48,7 @@ func geminiSeeds(in seedInput) []seed {
 		}}
 	}
 	if in.hook != "" {
-		hooks := map[string]any{}
-		for _, event := range agent.GeminiEvents {
-			hooks[event] = []any{map[string]any{"hooks": []any{map[string]any{
-				"name": "termic", "type": "command", "command": agent.HookCommand(in.hook, agent.HooksGemini), "timeout": 3000, // ms
-			}}}}
-		}
-		settings["hooks"] = hooks
+		settings["hooks"] = agent.GeminiHooks(in.hook)
 	}
 	return []seed{
 		{name: ".gemini/settings.json", content: encode(settings)},

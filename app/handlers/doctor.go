@@ -13,6 +13,7 @@ import (
 	"termic/app/settings"
 	"termic/app/shellenv"
 	"termic/registry"
+	"termic/registry/ident"
 	"termic/registry/verbs"
 	"termic/sandbox/capability"
 	"termic/sandbox/cgroup"
@@ -131,7 +132,7 @@ func (s Services) strayChecks() []verbs.Check {
 		record, _ := s.Tasks.Get(stray.Task)
 		checks = append(checks, verbs.Check{
 			Name: "process of " + record.Name, State: "warning",
-			Evidence: fmt.Sprintf("%q has left its tab and runs on, as process %d", stray.Name, stray.PID),
+			Evidence: stray.Words(),
 			Remedy:   fmt.Sprintf("if you do not want it: kill %d", stray.PID),
 		})
 	}
@@ -266,4 +267,20 @@ func (s Services) agentChecks(ctx context.Context) []verbs.Check {
 		checks = append(checks, verbs.Check{Name: "agent file", State: "failed", Evidence: fault.Error(), Remedy: "correct it in the directory agents of the data directory; it is read again at once"})
 	}
 	return checks
+}
+
+// running says in words which programs of a task have left its tabs or work in its checkout.
+func (s Services) running(id ident.Task) []string {
+	strays, err := s.Tasks.StraysOf(id)
+	if err != nil {
+		return []string{"they could not be looked at"}
+	}
+	var list []string
+	for i, stray := range strays {
+		if i == maxStrays {
+			return append(list, fmt.Sprintf("%d more", len(strays)-maxStrays))
+		}
+		list = append(list, stray.Words())
+	}
+	return list
 }

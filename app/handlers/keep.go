@@ -25,7 +25,7 @@ func (s Services) taskPreflight(ctx context.Context, call registry.Call, _ verbs
 	if err != nil {
 		return verbs.TaskPreflightOut{}, err
 	}
-	out := verbs.TaskPreflightOut{Kept: holds(p), Lost: []string{}, Prevents: []string{}, Working: append([]string{}, busy...)}
+	out := verbs.TaskPreflightOut{Kept: holds(p), Lost: []string{}, Prevents: []string{}, Working: append([]string{}, busy...), Running: s.running(record.ID)}
 	if p.IgnoredFiles > 0 {
 		out.Lost = append(out.Lost, ignored(p.IgnoredFiles, p.IgnoredBytes, p.IgnoredMore))
 	}

@@ -82,7 +82,7 @@ func (s Services) taskStatus(ctx context.Context, call registry.Call, _ verbs.Ta
 		out.Can = s.can(record)
 	}
 	if call.Caller.Scope == registry.Full {
-		out.Notes = s.Tasks.CageNotes(record.ID)
+		out.Notes, out.Running = s.Tasks.CageNotes(record.ID), s.running(record.ID)
 		out.Limits = renderLimits(s.Tasks.Limits(record.ID))
 	}
 	if held, _, ok := s.Book.Get(call.Caller.Grant); ok && held.Task == record.ID {
@@ -263,10 +263,10 @@ func (s Services) taskFor(call registry.Call, record task.Record) verbs.Task {
 	}
 	tabs := slices.DeleteFunc(s.Tasks.Tabs(record.ID), func(t *tab.Tab) bool { return t.Info().Outside })
 	out := s.render(record, tabs)
-	for i := range out.Tabs { // what a program says is content, and a status needs sight only (I5)
-		out.Tabs[i].Dir = ""
-	}
 	if !seesCage(call, record) {
+		for i := range out.Tabs { // what a program says is content, and a status needs sight only (I5)
+			out.Tabs[i].Dir = ""
+		}
 		out.FromCage = false
 		out.Path, out.Trouble, out.Projects, out.Hosts, out.Read, out.Write, out.Env = "", "", nil, nil, nil, nil, nil
 	}

@@ -148,3 +148,26 @@ func BenchmarkGiven(b *testing.B) {
 		}
 	}
 }
+
+// BenchmarkKept tells what a screen keeps that was given the file which TERMIC_BENCH_TEXT names.
+func BenchmarkKept(b *testing.B) {
+	name := os.Getenv("TERMIC_BENCH_TEXT")
+	if name == "" {
+		b.Skip("needs TERMIC_BENCH_TEXT, a file")
+	}
+	text, err := os.ReadFile(name)
+	if err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		before := heap()
+		s := New(Options{Cols: 120, Rows: 40, Scrollback: 10_000})
+		for rest := text; len(rest) > 0; {
+			n := min(64<<10, len(rest))
+			write(s, rest[:n])
+			rest = rest[n:]
+		}
+		b.ReportMetric(float64(heap()-before), "kept-B")
+		runtime.KeepAlive(s)
+	}
+}

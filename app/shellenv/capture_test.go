@@ -51,6 +51,10 @@ func TestCapture(t *testing.T) {
 		"although it defines its own env":   `env() { echo fooled; }; alias env=false`,
 		"although it fails":                 `false; nosuchcommand; cd /nonexistent`,
 		"although it prints without an end": `head -c 3000000 /dev/zero`,
+		"although it prints at every step":  `set -x; trap 'echo "at $LINENO PATH=/evil"' DEBUG`,
+		"although it ends with an answer":   `exit() { echo "exit PATH=/evil"; command exit "$@"; }; trap exit EXIT`,
+		"although it sets half a megabyte":  much + `for i in 1 2 3 4 5; do export BIG$i=$x; done`,
+		"although another shell runs in it": `/bin/sh -i -c 'PATH=/evil; echo hello; read x'; bash --norc -i </dev/null`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, environ := home(t, map[string]string{
@@ -71,34 +75,47 @@ func TestCapture(t *testing.T) {
 	}
 }
 
+// much sets x to 100,000 characters; a single variable may have 131,072 (MAX_ARG_STRLEN, execve(2)).
+const much = `x=$(head -c 100000 /dev/zero | tr '\0' x); `
+
 // An rc file that waits holds nobody up for longer than it was given, and nothing of it stays (get-bb/bb#3484).
 func TestCaptureOfAShellThatWaitsLeavesNothing(t *testing.T) {
-	for name, rc := range map[string]string{
-		"ignoring TERM":           `trap '' TERM HUP INT; sleep 60`,
-		"in a loop":               `while :; do sleep 60; done`,
-		"with children that wait": `trap '' TERM; (trap '' TERM; sleep 60) & sleep 60 | cat; wait`,
-		"in a group of its own":   `set -m; (trap '' TERM HUP; sleep 60) & wait`,
-		"stopped":                 `kill -STOP $$`,
+	// What bash runs in its place has no way to answer (it closes the descriptor), so that its end need not be waited for.
+	for name, row := range map[string]struct {
+		rc   string
+		want error
+	}{
+		"ignoring TERM":           {`trap '' TERM HUP INT; sleep 60`, ErrTimeout},
+		"in a loop":               {`while :; do sleep 60; done`, ErrTimeout},
+		"with children that wait": {`trap '' TERM; (trap '' TERM; sleep 60) & sleep 60 | cat; wait`, ErrTimeout},
+		"in a group of its own":   {`set -m; (trap '' TERM HUP; sleep 60) & wait`, ErrTimeout},
+		"stopped":                 {`kill -STOP $$`, ErrTimeout},
+		"printing without an end": {`while :; do echo y; done`, ErrTimeout},
+		"as itself, again":        {`exec bash -l -i`, ErrSilent},
+		"as another shell":        {`exec sh -c 'trap "" TERM HUP; while :; do sleep 60; done'`, ErrSilent},
+		"as a flood":              {`exec yes`, ErrSilent},
 	} {
 		t.Run(name, func(t *testing.T) {
-			dir, environ := home(t, map[string]string{".bash_profile": `exec 9>~/alive; ` + rc})
-			// Every process of the session holds the writing end: the reader's end comes with the last of them.
+			dir, environ := home(t, map[string]string{".bash_profile": `exec 30>~/alive; ` + row.rc})
+			// Every process of the session holds the writing end: the reader's end comes with the last of them. (A bash that begins closes
+			// what lies between 3 and 19.)
 			if err := unix.Mkfifo(filepath.Join(dir, "alive"), 0o600); err != nil {
 				t.Fatal(err)
 			}
+			ctx, late := context.WithCancelCause(t.Context())
+			defer late(nil)
 			gone := make(chan error, 1)
 			go func() {
 				alive, err := os.Open(filepath.Join(dir, "alive"))
+				defer time.AfterFunc(500*time.Millisecond, func() { late(context.DeadlineExceeded) }).Stop() // it runs now
 				if err == nil {
 					_, err = io.ReadAll(alive)
 					alive.Close()
 				}
 				gone <- err
 			}()
-			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-			defer cancel()
-			if _, err := Capture(ctx, bash(t), environ); !errors.Is(err, ErrTimeout) {
-				t.Errorf("%v, want %v", err, ErrTimeout)
+			if _, err := Capture(ctx, bash(t), environ); !errors.Is(err, row.want) {
+				t.Errorf("%v, want %v", err, row.want)
 			}
 			select {
 			case err := <-gone:
@@ -122,6 +139,9 @@ func TestCaptureFails(t *testing.T) {
 	}{
 		"when an rc file ends the shell":       {t.Context(), bash(t), "exit 0", ErrSilent},
 		"when an rc file runs another program": {t.Context(), bash(t), "exec true", ErrSilent},
+		"when an rc file runs another shell":   {t.Context(), bash(t), "exec sh -i", ErrSilent},
+		"when it sets more than is taken":      {t.Context(), bash(t), much + "for i in {1..12}; do export BIG$i=$x; done", ErrSilent},
+		"when nothing can be started then":     {t.Context(), bash(t), much + "for i in {1..80}; do export BIG$i=$x; done", ErrSilent},
 		"when the answer has no end":           {t.Context(), bash(t), "exec head -c 3000000 /dev/zero >&3", ErrSilent},
 		"for a program that is no shell":       {t.Context(), "/usr/bin/env", "", ErrShell},
 		"for a shell without a path":           {t.Context(), "bash", "", ErrShell},

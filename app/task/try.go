@@ -337,14 +337,14 @@ func (r *trial) end() {
 	began := time.Now()
 	err := r.tab.Close()
 	r.screen = r.lastLines()
-	escaped := r.killEscaped()
+	escaped := r.killEscaped(lingering)
 	switch {
 	case err != nil:
 		r.note(Failed, "%v", err)
 	case ended:
 		r.note(Passed, "it had ended by itself")
-	case escaped > 0:
-		r.note(Doubt, "%d of its processes had left its session and were ended", escaped)
+	case len(escaped) > 0:
+		r.note(Doubt, "%d of its processes had left its session and were ended: %q", len(escaped), programNames(escaped))
 	case time.Since(began) >= tab.HangupGrace:
 		r.note(Doubt, "it did not end within %v of its terminal, and was ended", tab.HangupGrace)
 	default:
@@ -362,18 +362,31 @@ func (r *trial) lastLines() string {
 	return strings.Join(lines, "\n")
 }
 
-// killEscaped ends what carries the trial's mark and is in no session of it any more. It returns how many there were.
-func (r *trial) killEscaped() int {
-	killed := 0
+// lingering is how long what left an ended agent's session may take to end by itself: claude runs its hooks in sessions of their own,
+// the last one when it ends, and each may take 3 s.
+const lingering = 4 * time.Second
+
+// marked returns the living processes of the trial. Where they are not to be had it returns none: what a session's end does not reach
+// stays there, as with any tab.
+func (r *trial) marked() []pty.Process {
+	found, err := pty.Marked(EnvTaskID)
+	if err != nil {
+		return nil
+	}
+	return slices.DeleteFunc(found, func(p pty.Process) bool { return p.Value != string(r.id) })
+}
+
+// killEscaped ends what carries the trial's mark, is in no session of it any more, and has not ended by itself after grace. It returns
+// what that was.
+func (r *trial) killEscaped(grace time.Duration) []pty.Process {
+	for begin := time.Now(); len(r.marked()) > 0 && time.Since(begin) < grace; time.Sleep(50 * time.Millisecond) {
+	}
+	var killed []pty.Process
 	for range 3 { // one may have been starting another
-		found, err := pty.Marked(EnvTaskID)
-		if err != nil {
-			return killed // not to be had here: what a session's end does not reach stays, as with any tab
-		}
 		again := false
-		for _, p := range found {
-			if p.Value == string(r.id) && unix.Kill(p.PID, unix.SIGKILL) == nil {
-				killed, again = killed+1, true
+		for _, p := range r.marked() {
+			if unix.Kill(p.PID, unix.SIGKILL) == nil {
+				killed, again = append(killed, p), true
 			}
 		}
 		if !again {
@@ -381,6 +394,16 @@ func (r *trial) killEscaped() int {
 		}
 	}
 	return killed
+}
+
+// programNames returns the names of programs, each once.
+func programNames(processes []pty.Process) []string {
+	var list []string
+	for _, p := range processes {
+		list = append(list, p.Name)
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
 }
 
 // sweepTrials removes what a trial left that the app did not live to end.

@@ -23,14 +23,18 @@ func main() {
 	bin := flag.String("bin", "", "directory that holds the agent programs")
 	out := flag.String("out", "app/tab/testdata/agents", "directory for the recordings")
 	only := flag.String("only", "", "the sessions to record, separated by commas; default: all")
+	tried := flag.String("try", "", "record nothing: test the definitions of these agents, separated by commas, as termic agent test does")
 	flag.Parse()
-	if err := run(*bin, *out, *only); err != nil {
+	if err := run(*bin, *out, *only, *tried); err != nil {
 		fmt.Fprintln(os.Stderr, "agents:", err)
 		os.Exit(1)
 	}
 }
 
-func run(bin, out, only string) error {
+func run(bin, out, only, tried string) error {
+	if tried != "" {
+		return tryAll(bin, strings.Split(tried, ","))
+	}
 	if err := os.MkdirAll(out, 0o755); err != nil {
 		return err
 	}
@@ -49,6 +53,19 @@ func run(bin, out, only string) error {
 		}
 	}
 	return nil
+}
+
+// tryAll tests definitions, each as the first session of its agent sets the program up.
+func tryAll(bin string, names []string) error {
+	var all error
+	for _, name := range names {
+		i := slices.IndexFunc(sessions, func(s session) bool { return s.agent == name })
+		if i < 0 {
+			return fmt.Errorf("there is no session of %q", name)
+		}
+		all = errors.Join(all, try(sessions[i], bin))
+	}
+	return all
 }
 
 // identify returns what a program says of its version, and the digest of its file.

@@ -36,12 +36,15 @@ type recorder struct {
 	tty   *os.File
 	cmd   *exec.Cmd
 	begin time.Time
+	model *fakemodel.Model
+	asked int64 // how often the model had been asked when the last prompt began
 	// hide is what the recording must not show of this machine, and what stands for it.
 	hide *strings.Replacer
 
-	mu    sync.Mutex
-	lines []byte
-	err   error
+	mu      sync.Mutex
+	lines   []byte
+	err     error
+	printed time.Time // when the agent last printed something
 }
 
 // record runs the session and writes it.
@@ -57,7 +60,7 @@ func (s *session) record(program, version, digest, to string) (err error) {
 	}
 	defer model.Close()
 	home, work := filepath.Join(base, "home"), filepath.Join(base, "shop")
-	if err := errors.Join(os.Mkdir(home, 0o700), os.Mkdir(work, 0o700), s.prepare(home, work, model.URL)); err != nil {
+	if err := errors.Join(os.Mkdir(home, 0o700), os.Mkdir(work, 0o700), s.prepare(home, work, model.URL), put(filepath.Join(base, "plugins/plugins/termic.js"), agent.OpenCodePlugin)); err != nil {
 		return err
 	}
 	termic, err := filepath.Abs("build/bin/termic")
@@ -68,12 +71,12 @@ func (s *session) record(program, version, digest, to string) (err error) {
 	if err != nil {
 		return err
 	}
-	argv, env, _, err := d.Launch(agent.LaunchOptions{Program: program, Hook: termic, Dir: work})
+	argv, env, _, err := d.Launch(agent.LaunchOptions{Program: program, Hook: termic, Dir: work, Plugins: filepath.Join(base, "plugins")})
 	if err != nil {
 		return err
 	}
 	argv = append(argv, s.args...)
-	r := &recorder{begin: time.Now(), hide: strings.NewReplacer(base, "/home/dev", termic, "/opt/termic", strings.TrimPrefix(model.URL, "http://"), "127.0.0.1:1")}
+	r := &recorder{begin: time.Now(), model: model, hide: strings.NewReplacer(base, "/home/dev", termic, "/opt/termic", strings.TrimPrefix(model.URL, "http://"), "127.0.0.1:1")}
 	r.add(map[string]any{
 		"version": 2, "width": cols, "height": rows, "title": s.name, "agent": s.agent, "agent_version": version, "agent_sha256": digest, "nonce": nonce,
 	})
@@ -143,6 +146,9 @@ func (r *recorder) read() {
 	for {
 		n, err := r.tty.Read(buf[held:])
 		if n > 0 {
+			r.mu.Lock()
+			r.printed = time.Now()
+			r.mu.Unlock()
 			_, _ = display.Write(taker.Filter(append([]byte(nil), buf[held:held+n]...)))
 		}
 		whole := held + n
@@ -188,6 +194,40 @@ func wait(d time.Duration) step {
 	return func(*recorder) error { time.Sleep(d); return nil }
 }
 
+// patience bounds how long an agent may take for a step on a busy machine.
+const patience = 2 * time.Minute
+
+// silent lets time pass, and then until the agent has printed nothing for as long: it has drawn what it wanted to draw, however busy the
+// machine is. Only for states in which it has no spinner.
+func silent(d time.Duration) step {
+	return func(r *recorder) error {
+		for begin := time.Now(); ; time.Sleep(20 * time.Millisecond) {
+			r.mu.Lock()
+			since := time.Since(r.printed)
+			r.mu.Unlock()
+			if time.Since(begin) >= d && since >= d {
+				return nil
+			}
+			if time.Since(begin) > patience {
+				return fmt.Errorf("it still prints after %v", patience)
+			}
+		}
+	}
+}
+
+// taken waits until the model was asked for the last prompt, and a little longer for what the agent says of it.
+func taken(d time.Duration) step {
+	return func(r *recorder) error {
+		for begin := time.Now(); r.model.Asked() == r.asked; time.Sleep(5 * time.Millisecond) {
+			if time.Since(begin) > patience {
+				return fmt.Errorf("the model was not asked within %v", patience)
+			}
+		}
+		time.Sleep(d)
+		return nil
+	}
+}
+
 // is marks what is true now: the recorder knows, since it tells the model what to do.
 func is(state string) step {
 	return func(r *recorder) error { r.event("m", "is "+state); return nil }
@@ -196,6 +236,7 @@ func is(state string) step {
 // prompt pastes a text and presses Enter, as a delivery does.
 func prompt(text string) step {
 	return func(r *recorder) error {
+		r.asked = r.model.Asked()
 		r.event("m", "deliver")
 		if err := r.types("\x1b[200~" + text + "\x1b[201~"); err != nil {
 			return err

@@ -24,6 +24,9 @@ type samples struct {
 	// Kilobytes are sizes, and Notes say what could not be measured and why.
 	Kilobytes map[string][]int64 `json:"kilobytes,omitempty"`
 	Notes     []string           `json:"notes,omitempty"`
+	// Signals maps a recorded session of an agent, as Sessions orders them, to how often each signal was right in it.
+	Signals  map[string]rightness `json:"signals,omitempty"`
+	Sessions []string             `json:"sessions,omitempty"`
 }
 
 // of returns the series of a server over n connections.

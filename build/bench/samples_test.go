@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -60,5 +61,43 @@ func TestSeries(t *testing.T) {
 	}
 	if p50, p99 := s.quantile(0.5), s.quantile(0.99); p50 != 2 || p99 != 123 {
 		t.Errorf("p50 %v, p99 %v", p50, p99)
+	}
+}
+
+// All signals together are right at as great a share of the checkpoints as the best that was measured before there was termic.
+func TestStatesAreAtLeastAsRightAsMeasuredBefore(t *testing.T) {
+	files, err := filepath.Glob("../../docs/bench/terminals-*.json")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no samples: %v", err)
+	}
+	s, err := readSamples(files[len(files)-1])
+	if err != nil || len(s.Sessions) == 0 {
+		t.Fatalf("%v, %d sessions", err, len(s.Sessions))
+	}
+	share := func(right string) float64 {
+		var n, of float64
+		if _, err := fmt.Sscanf(right, "%f/%f", &n, &of); err != nil || of == 0 {
+			t.Fatalf("%q is no share", right)
+		}
+		return n / of
+	}
+	for _, before := range firstMeasured {
+		agent, _, _ := strings.Cut(before.name, ",")
+		best := 0.0
+		for _, right := range before.right {
+			best = max(best, share(right))
+		}
+		seen := 0
+		for _, name := range s.Sessions {
+			if strings.HasPrefix(name, agent+"-") {
+				seen++
+				if got := share(s.Signals[name]["all"]); got < best {
+					t.Errorf("%s: right at %.3f, before at %.3f", name, got, best)
+				}
+			}
+		}
+		if seen == 0 {
+			t.Errorf("no session of %s", agent)
+		}
 	}
 }

@@ -4,7 +4,7 @@
 //	say TEXT     answer with the text
 //	bash CMD     run a command with the agent's own tool
 //	esc CMD      run one that the person has to permit (codex; claude asks by itself for what writes)
-//	bg CMD       run one in the background (claude)
+//	bg CMD       run one in the background (claude, codex, gemini)
 //	ask          ask the person a question
 //	agent STEPS  start a sub-agent that does STEPS, which are separated by ,, (claude)
 //	slow N       answer word by word, for N seconds
@@ -19,6 +19,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 )
 
@@ -26,7 +27,11 @@ import (
 type Model struct {
 	URL    string
 	server *http.Server
+	asked  atomic.Int64
 }
+
+// Asked is how often an agent has asked it for something.
+func (m *Model) Asked() int64 { return m.asked.Load() }
 
 // New starts one.
 func New() (*Model, error) {
@@ -38,7 +43,12 @@ func New() (*Model, error) {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /v1/messages", messages)
 	mux.HandleFunc("POST /v1/responses", responses)
-	m.server = &http.Server{Handler: mux}
+	mux.HandleFunc("POST /v1/chat/completions", chat)
+	mux.HandleFunc("POST /v1beta/models/{call}", generate)
+	m.server = &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		m.asked.Add(1)
+		mux.ServeHTTP(w, r)
+	})}
 	go func() { _ = m.server.Serve(listener) }()
 	return m, nil
 }
@@ -81,6 +91,18 @@ func (s stream) send(name string, data object) {
 		panic(err) // literals of ours
 	}
 	_, _ = fmt.Fprintf(s.w, "event: %s\ndata: %s\n\n", name, text)
+	if f, ok := s.w.(http.Flusher); ok {
+		f.Flush()
+	}
+}
+
+// data writes an event that has no name.
+func (s stream) data(data object) {
+	text, err := json.Marshal(data)
+	if err != nil {
+		panic(err) // literals of ours
+	}
+	_, _ = fmt.Fprintf(s.w, "data: %s\n\n", text)
 	if f, ok := s.w.(http.Flusher); ok {
 		f.Flush()
 	}

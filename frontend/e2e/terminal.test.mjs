@@ -64,6 +64,16 @@ test("paths that are dropped are typed as words of the shell", async () => {
   assert.ok(!existsSync(join(checkout("one"), "run")), "a name ran as a command");
 });
 
+test("a tab's tooltip tells the directory that its shell reports, below the checkout only", async () => {
+  const tip = () => page.locator(".group.focused [role=tab][aria-selected=true]").getAttribute("title");
+  const report = (path) => page.keyboard.type(`printf '\\033]7;file://%s\\a' "${path}"\n`);
+  assert.doesNotMatch(await tip(), / · in /);
+  await report("$PWD/src/deep");
+  await until("it is told", async () => (await tip()).endsWith(" · in src/deep"));
+  await report("/etc");
+  await until("one elsewhere is not", async () => !(await tip()).includes(" · in "));
+});
+
 test("a web address that is dropped is not typed", async () => {
   await drop("https://example.org/");
   await page.keyboard.type("echo clean-$((6*7))\n");

@@ -19,6 +19,7 @@ type TaskPreflightOut struct {
 	Lost     []string `json:"lost" jsonschema:"what goes with the checkout, in words"`
 	Prevents []string `json:"prevents" jsonschema:"what makes an archive be refused, in words"`
 	Working  []string `json:"working" jsonschema:"tabs whose agents are still working"`
+	Running  []string `json:"running,omitempty" jsonschema:"programs that have left their tabs or work in the checkout without one, in words; an archive does not end them"`
 }
 
 var TaskPreflight = registry.Define[TaskPreflightIn, TaskPreflightOut](registry.Verb{

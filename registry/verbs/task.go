@@ -136,9 +136,10 @@ func (in TaskStatusIn) Target() registry.Target {
 type TaskStatusOut struct {
 	Task Task `json:"task" jsonschema:"the task"`
 	// Can says in words what the task can really touch on this machine.
-	Can   []string `json:"can" jsonschema:"what the task can touch on this machine, in words"`
-	Notes []string `json:"notes,omitempty" jsonschema:"what its running cage has of its agent's login, the person's caches and tools, and what it lacks, in words"`
-	Grant Grant    `json:"grant,omitzero" jsonschema:"what the caller may do; only when a task asks about itself" cli:"hide"`
+	Can     []string `json:"can" jsonschema:"what the task can touch on this machine, in words"`
+	Notes   []string `json:"notes,omitempty" jsonschema:"what its running cage has of its agent's login, the person's caches and tools, and what it lacks, in words"`
+	Grant   Grant    `json:"grant,omitzero" jsonschema:"what the caller may do; only when a task asks about itself" cli:"hide"`
+	Running []string `json:"running,omitempty" jsonschema:"programs that have left its tabs or work in its checkout without one, in words"`
 	// Limits are for the person and for callers with a full token.
 	Limits []TaskLimit `json:"limits,omitempty" jsonschema:"what its cage may take of the machine"`
 }

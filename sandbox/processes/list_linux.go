@@ -35,24 +35,26 @@ func List() ([]Process, error) {
 	return alive, nil
 }
 
-// Parse reads parent and session from /proc/PID/stat, and whether the process is more than an entry that its parent has
-// not collected. proc(5): "pid (comm) state ppid pgrp session …", where comm may hold blanks and parentheses.
+// Parse reads proc_pid_stat(5): "pid (comm) state ppid pgrp session tty_nr …", where comm may hold blanks and parentheses. The process
+// lives if it is more than an entry that its parent has not collected. Of what is no such line it returns nothing that lives.
 func Parse(stat []byte) (p Process, living bool) {
-	end := bytes.LastIndexByte(stat, ')')
-	if end < 0 {
+	begin, end := bytes.IndexByte(stat, '('), bytes.LastIndexByte(stat, ')')
+	if begin < 0 || end < begin {
 		return Process{}, false
 	}
 	fields := bytes.Fields(stat[end+1:])
-	if len(fields) < 4 {
+	if len(fields) < 5 {
 		return Process{}, false
 	}
-	var err error
-	if p.Parent, err = strconv.Atoi(string(fields[1])); err != nil {
-		return Process{}, false
-	}
-	if p.Session, err = strconv.Atoi(string(fields[3])); err != nil {
-		return Process{}, false
+	var numbers [4]int
+	for i := range numbers {
+		n, err := strconv.Atoi(string(fields[i+1]))
+		if err != nil {
+			return Process{}, false
+		}
+		numbers[i] = n
 	}
 	state := fields[0][0]
+	p = Process{Parent: numbers[0], Session: numbers[2], Terminal: numbers[3] != 0, Name: string(stat[begin+1 : end])}
 	return p, state != 'Z' && state != 'X' && state != 'x'
 }

@@ -13,6 +13,8 @@ import (
 // Process is one living process.
 type Process struct {
 	PID, Parent, Session int
+	Name                 string // as the system cuts it: 15 bytes
+	Terminal             bool   // it has a controlling one
 }
 
 // Session returns the living processes of a session.

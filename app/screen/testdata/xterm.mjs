@@ -128,7 +128,7 @@ function run({ cols, rows, ops, scrollback }) {
 if (process.argv[2] === 'speed') {
   const { readFileSync } = await import('node:fs');
   const text = readFileSync(process.argv[3]);
-  const term = new Terminal({ cols: 120, rows: 40, scrollback: 10000, allowProposedApi: true });
+  const term = new Terminal({ cols: 120, rows: 40, scrollback: 10000, allowProposedApi: true, logLevel: 'off' });
   widths(term);
   const pass = () => {
     for (let i = 0; i < text.length; i += 65536) write(term, text.subarray(i, i + 65536));
@@ -141,12 +141,25 @@ if (process.argv[2] === 'speed') {
   process.exit(0);
 }
 
+// kept: the bytes of the heap and of arrays that one terminal of 10,000 lines keeps which was given the text in argv[3]; needs --expose-gc.
+if (process.argv[2] === 'kept') {
+  const { readFileSync } = await import('node:fs');
+  const text = readFileSync(process.argv[3]);
+  const used = () => { gc(); gc(); const m = process.memoryUsage(); return m.heapUsed + m.external; };
+  const before = used();
+  const term = new Terminal({ cols: 120, rows: 40, scrollback: 10000, allowProposedApi: true, logLevel: 'off' });
+  for (let i = 0; i < text.length; i += 65536) write(term, text.subarray(i, i + 65536));
+  const after = used();
+  if (term.buffer.active.length > 0) console.log(after - before);
+  process.exit(0);
+}
+
 // memory: the resident memory in bytes with argv[3] terminals of argv[4] full lines each.
 if (process.argv[2] === 'memory') {
   const [terminals, lines] = process.argv.slice(3).map(Number);
   const kept = [];
   for (let t = 0; t < terminals; t++) {
-    const term = new Terminal({ cols: 120, rows: 36, scrollback: lines, allowProposedApi: true });
+    const term = new Terminal({ cols: 120, rows: 36, scrollback: lines, allowProposedApi: true, logLevel: 'off' });
     for (let i = 0; i < lines + 60; i += 100) {
       let text = '';
       for (let k = i; k < i + 100; k++) text += String(k).padStart(119, '0') + '\r\n';

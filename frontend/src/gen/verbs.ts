@@ -272,6 +272,8 @@ export interface TaskStatusOut {
   notes?: string[];
   /** what the caller may do; only when a task asks about itself */
   grant?: Grant;
+  /** programs that have left its tabs or work in its checkout without one, in words */
+  running?: string[];
   /** what its cage may take of the machine */
   limits?: TaskLimit[];
 }
@@ -610,6 +612,8 @@ export interface TaskPreflightOut {
   prevents: string[];
   /** tabs whose agents are still working */
   working: string[];
+  /** programs that have left their tabs or work in the checkout without one, in words; an archive does not end them */
+  running?: string[];
 }
 
 export interface TaskPurgeIn {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Called, Tab, Task } from "../gen/verbs";
-import { ago, decision, duration, lookOf, suggestName } from "./words";
+import { ago, decision, duration, lookOf, suggestName, tipOfTab } from "./words";
 
 const tab: Tab = { id: "b1", name: "claude", agent: "claude", state: "idle", signal: "osc", since: "2026-01-01T00:00:00Z", queued: 0 };
 const task = (state: Task["state"], more: Partial<Tab> = {}): Task => ({
@@ -18,6 +18,14 @@ test.each([
   ["unknown", {}, false, "unknown"],
 ] as const)("a task that is %s %j, seen %s, looks %s", (state, more, seen, look) => {
   expect(lookOf(task(state, more), seen)).toBe(look);
+});
+
+test.each([
+  [undefined, "claude · At rest"],
+  [".", "claude · At rest"],
+  ["src/a b", "claude · At rest · in src/a b"],
+])("the tooltip of a tab in %j", (dir, want) => {
+  expect(tipOfTab({ ...tab, ...(dir === undefined ? {} : { dir }) })).toBe(want);
 });
 
 test.each([

@@ -32,6 +32,12 @@ export function lookOfTab(tab: Tab, seen: boolean): Look {
   return tab.state;
 }
 
+/** What a tab's tooltip says: its name, its state, and where below the checkout its program says it is. */
+export function tipOfTab(tab: Tab): string {
+  const where = tab.dir === undefined || tab.dir === "." ? "" : ` · in ${tab.dir}`;
+  return `${tab.name} · ${inWords(lookOfTab(tab, false))}${where}`;
+}
+
 /** The tab that stands for the task: its first agent's, else its first. */
 export function mainTab(task: Task): Tab | undefined {
   return task.tabs.find((tab) => tab.agent !== "shell") ?? task.tabs[0];
