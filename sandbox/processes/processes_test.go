@@ -3,8 +3,8 @@ package processes_test
 import (
 	"bufio"
 	"os"
-	"path/filepath"
 	"os/exec"
+	"path/filepath"
 	"reflect"
 	"strconv"
 	"strings"
