@@ -93,6 +93,8 @@ type LandedFile struct {
 	Entry  string    `json:"entry,omitempty"` // mode and blob of its index entry before
 	// EntryAfter is that of a discard afterwards.
 	EntryAfter string `json:"entry_after,omitempty"`
+	// Intent tells of a discard that Entry is only the intent to add it (`git add -N`), which has no contents.
+	Intent bool `json:"intent,omitempty"`
 }
 
 // LandedDir is a directory that there was before.
