@@ -264,11 +264,15 @@ func (d *DiscardPlan) planEntries(ctx context.Context, sc *scratch, entries map[
 	if err != nil {
 		return err
 	}
+	intended, err := sc.intended(ctx, l.Head)
+	if err != nil {
+		return err
+	}
 	for i := range l.Files {
 		path := string(l.Files[i].Path)
 		l.Files[i].Entry, l.Files[i].EntryAfter = before[path], before[path]
 		if e, ok := entries[path]; ok {
-			l.Files[i].EntryAfter = e
+			l.Files[i].EntryAfter, l.Files[i].Intent = e, intended[path]
 		}
 	}
 	l.Entries = sum
@@ -411,17 +415,29 @@ func (r *Repo) undoDiscard(ctx context.Context, dir string, l Landed, keep strin
 		if err := r.undoWhole(context.WithoutCancel(ctx), &files, keep, roots); err != nil {
 			return "", err
 		}
-		entries := map[string]string{}
-		for _, f := range l.Files {
-			if f.Entry != f.EntryAfter {
-				entries[string(f.Path)] = f.Entry
-			}
-		}
-		if err := sc.setEntries(ctx, entries); err != nil {
+		if err := sc.bringEntriesBack(ctx, l.Files); err != nil {
 			return "", err
 		}
 		return "", sc.refresh(ctx)
 	})
+}
+
+// bringEntriesBack gives the index the entries of before a discard.
+func (s *scratch) bringEntriesBack(ctx context.Context, files []LandedFile) error {
+	entries, intended := map[string]string{}, map[string]string{}
+	for _, f := range files {
+		switch {
+		case f.Entry == f.EntryAfter:
+		case f.Intent:
+			entries[string(f.Path)], intended[string(f.Path)] = "", f.Entry
+		default:
+			entries[string(f.Path)] = f.Entry
+		}
+	}
+	if err := s.setEntries(ctx, entries); err != nil {
+		return err
+	}
+	return s.intend(ctx, intended)
 }
 
 // uneditedSince returns *EditedError when a file, or what is staged of it, is neither as before nor as the discard left it.

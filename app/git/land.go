@@ -93,6 +93,8 @@ type LandedFile struct {
 	Entry  string    `json:"entry,omitempty"` // mode and blob of its index entry before
 	// EntryAfter is that of a discard afterwards.
 	EntryAfter string `json:"entry_after,omitempty"`
+	// Intent tells of a discard that Entry is only the intent to add it (`git add -N`), which has no contents.
+	Intent bool `json:"intent,omitempty"`
 }
 
 // LandedDir is a directory that there was before.
@@ -227,13 +229,6 @@ func (e *HalfError) Error() string {
 }
 
 func (e *HalfError) Unwrap() error { return e.Cause }
-
-// FilteredError names uncommitted files that a filter program would convert before they are committed.
-type FilteredError struct{ Paths []string }
-
-func (e *FilteredError) Error() string {
-	return fmt.Sprintf("not committed, and a filter belongs to them: %q", e.Paths[:min(len(e.Paths), 10)])
-}
 
 // landVersionNeeded has `merge-tree --write-tree`.
 var landVersionNeeded = Version{Major: 2, Minor: 38}
@@ -380,29 +375,6 @@ func (p *LandPlan) snapshot(ctx context.Context, ts *scratch, from view, o LandO
 	}
 	p.Landed.Work, err = ts.commitTree(ctx, p.Landed.Tree, o.Uncommitted, ident, from.head.oid)
 	return err
-}
-
-// refuseFiltered returns *FilteredError when a filter belongs to a path: what stands in the checkout is not what git
-// would store.
-func (s *scratch) refuseFiltered(ctx context.Context, paths []string) error {
-	if len(paths) == 0 {
-		return nil
-	}
-	out, err := s.run(ctx, call{args: []string{"check-attr", "-z", "--stdin", "filter"}, limit: 1 << 30, stdin: strings.NewReader(string(joinNUL(paths)))})
-	if err != nil {
-		return fmt.Errorf("look for filters: %w", err)
-	}
-	var found []string
-	fields := splitNUL(out) // path, attribute, value
-	for i := 0; i+2 < len(fields); i += 3 {
-		if v := fields[i+2]; v != "unspecified" && v != "unset" && v != "set" {
-			found = append(found, fields[i])
-		}
-	}
-	if len(found) > 0 {
-		return &FilteredError{Paths: found}
-	}
-	return nil
 }
 
 // commitTree makes a commit in the stand-in.

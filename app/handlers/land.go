@@ -121,7 +121,7 @@ func landing(err error) *refusal.Refusal {
 		return refusal.Newf(refusal.Conflict, "let git ignore them, or commit them in the task", "these cannot be read, are called .git, or are larger than lands uncommitted (%d GiB each, %d GiB together): %s",
 			git.MaxLandFile>>30, git.MaxLandTotal>>30, named(lost.Paths))
 	case errors.As(err, &filtered):
-		return refusal.Newf(refusal.Conflict, "commit them in the task, or land as changes", "uncommitted files that a filter (large files) belongs to cannot be committed for you: %s", named(filtered.Paths))
+		return refusal.Newf(refusal.Conflict, "commit them in the task, or land as changes", "uncommitted files that a filter belongs to cannot be committed for you: %s", filters(filtered.Files))
 	}
 	return nil
 }
@@ -138,6 +138,31 @@ func obeyedNames(list []gitview.Obeyed) string {
 		names = append(names, fmt.Sprintf("and %d more (add --preview to see all)", more))
 	}
 	return strings.Join(names, ", ")
+}
+
+// filters names files with what makes a filter of git's belong to each.
+func filters(files []git.Filtered) string {
+	var names []string
+	for _, f := range files[:min(len(files), maxObeyed)] {
+		from := "git's attributes outside of the checkout"
+		if f.From != "" {
+			from = shownPath(f.From)
+		}
+		names = append(names, fmt.Sprintf("%s (filter=%s in %s)", shownPath(f.Path), shownPath(clip(f.Filter)), from))
+	}
+	if more := len(files) - len(names); more > 0 {
+		names = append(names, fmt.Sprintf("and %d more", more))
+	}
+	return strings.Join(names, ", ")
+}
+
+// clip shortens the name of a filter, which anybody may choose.
+func clip(name string) string {
+	const most = 40
+	if len(name) > most {
+		return name[:most] + "…"
+	}
+	return name
 }
 
 func named(paths []string) string {

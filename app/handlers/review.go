@@ -139,7 +139,7 @@ func reviewing(err error) error {
 	case errors.As(err, &unknown):
 		no = refusal.Newf(refusal.BadInput, "name files as termic diff lists them", "no file that git has, or would take, is called so (ignored ones, sockets and the like are left alone): %s", named(unknown.Paths))
 	case errors.As(err, &filtered):
-		no = refusal.Newf(refusal.Conflict, "use git in a terminal of the task", "a filter (large files) belongs to these files, and none runs here: %s", named(filtered.Paths))
+		no = refusal.Newf(refusal.Conflict, "use git in a terminal of the task", "a filter of git's belongs to these files, and none runs here: %s", filters(filtered.Files))
 	case errors.As(err, &edited):
 		no = refusal.Newf(refusal.Conflict, "put it aside first", "changed or made since, so that bringing back what was discarded would lose it: %s", named(edited.Paths))
 	case errors.As(err, &lost):
