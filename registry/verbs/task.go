@@ -91,8 +91,9 @@ type TaskNewOut struct {
 var TaskNew = registry.Define[TaskNewIn, TaskNewOut](registry.Verb{
 	Name:      "task_new",
 	Summary:   "create a task",
-	Doc:       "Creates a task: a branch and a checkout of its own in a project, with an agent running in a terminal. With a prompt, the agent gets it as soon as it is ready. Nothing is left behind when it fails.",
+	Doc:       "Creates a task: a branch and a checkout of its own in a project, with an agent running in a terminal. With a prompt, the agent gets it as soon as it is ready. Nothing is left behind when it fails, or when its caller goes away before the agent has started.",
 	Class:     registry.Write,
+	Undone:    true,
 	Scope:     registry.Scoped,
 	Audience:  registry.Everyone,
 	Reach:     registry.ReachCreate,
