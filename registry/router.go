@@ -124,7 +124,7 @@ func (r *Router) Dispatch(ctx context.Context, caller Caller, name string, raw j
 	if cause := no.Cause(); cause != nil {
 		r.log.Warn("refused", "request", request, "verb", name, "code", no.Code, "cause", cause)
 	}
-	return nil, no.For(string(request))
+	return nil, r.inWordsOf(caller, r.find(name), no).For(string(request))
 }
 
 func (r *Router) dispatch(ctx context.Context, caller Caller, request ident.Request, name string, raw json.RawMessage) (json.RawMessage, *refusal.Refusal) {
