@@ -31,13 +31,13 @@ func (s *Server) progress(ctx context.Context, reply *reply, request request) (_
 	if token == nil || request.method != methodCall {
 		return ctx, func() {}
 	}
-	feed := &progressFeed{reply: reply, token: token, began: time.Now(), reports: make(chan string, 1)}
+	feed := &progressFeed{reply: reply, token: token, began: time.Now(), reports: registry.NewReports()}
 	over, gone := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(gone)
 		feed.run(over)
 	}()
-	return registry.WithProgress(ctx, feed.report), func() { close(over); <-gone }
+	return registry.WithProgress(ctx, feed.reports.Say), func() { close(over); <-gone }
 }
 
 // progressToken returns the token as it was written, or nil.
@@ -48,23 +48,8 @@ type progressFeed struct {
 	reply   *reply
 	token   json.RawMessage
 	began   time.Time
-	reports chan string // the latest that was not sent yet
-	sent    int64       // milliseconds
-}
-
-// report keeps text to be sent, in place of an earlier one that was not.
-func (f *progressFeed) report(text string) {
-	for {
-		select {
-		case f.reports <- text:
-			return
-		default:
-		}
-		select {
-		case <-f.reports:
-		default:
-		}
-	}
+	reports registry.Reports
+	sent    int64 // milliseconds
 }
 
 // run sends what is reported, at most once in progressGap, and that the call still runs when nothing is.

@@ -118,13 +118,13 @@ func TestReportsHaveARateAndOnlyGrow(t *testing.T) {
 		feed := &progressFeed{reply: newReply(&out), token: []byte(`1`), began: time.Now(), reports: make(chan string, 1)}
 		over, gone := make(chan struct{}), make(chan struct{})
 		go func() { defer close(gone); feed.run(over) }()
-		feed.report("a")
+		feed.reports.Say("a")
 		synctest.Wait()
-		feed.report("b")
-		feed.report("c")
+		feed.reports.Say("b")
+		feed.reports.Say("c")
 		time.Sleep(progressGap)
 		synctest.Wait()
-		feed.report("too late")
+		feed.reports.Say("too late")
 		close(over)
 		<-gone
 		var got []string

@@ -6,10 +6,13 @@ import (
 	"sync"
 )
 
-// lifetime is how long a handler may run: a write to its end; a read or a wait until its caller goes away
-// or its grant ends. stop must be called when the handler has returned.
-func lifetime(ctx context.Context, class Class, ended <-chan struct{}) (_ context.Context, stop func()) {
-	if class != Read {
+// lifetime is how long a handler may run: a write to its end, or until its caller goes away where it is undone then; a read
+// or a wait until its caller goes away or its grant ends. stop must be called when the handler has returned.
+func lifetime(ctx context.Context, verb *Verb, ended <-chan struct{}) (_ context.Context, stop func()) {
+	switch {
+	case verb.Undone:
+		return ctx, func() {}
+	case verb.Class != Read:
 		return context.WithoutCancel(ctx), func() {}
 	}
 	l := &life{Context: ctx, ended: ended}

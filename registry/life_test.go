@@ -27,7 +27,7 @@ func TestAReadLivesAsLongAsItsCallerAndItsGrant(t *testing.T) {
 				parent, caller := context.WithCancel(context.WithValue(t.Context(), name{}, "kept"))
 				defer caller()
 				grant := make(chan struct{})
-				ctx, stop := lifetime(parent, Read, grant)
+				ctx, stop := lifetime(parent, &Verb{Class: Read}, grant)
 				defer stop()
 				if row.waits {
 					child, cancel := context.WithCancel(ctx)
@@ -59,7 +59,7 @@ func TestAWriteLivesToItsEnd(t *testing.T) {
 	grant := make(chan struct{})
 	caller()
 	close(grant)
-	ctx, stop := lifetime(parent, Write, grant)
+	ctx, stop := lifetime(parent, &Verb{Class: Write}, grant)
 	defer stop()
 	if ctx.Err() != nil || ctx.Done() != nil {
 		t.Errorf("a write ends with its caller: %v", ctx.Err())

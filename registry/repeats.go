@@ -43,13 +43,15 @@ type repeat struct {
 	done    chan struct{}
 	result  json.RawMessage
 	refused *refusal.Refusal
+	// undone: its caller went away and nothing is left of it; whoever waited for its outcome does it.
+	undone bool
 }
 
 func newRepeats() *repeats { return &repeats{calls: map[repeatID]*repeat{}} }
 
 // do runs execute, or returns the outcome of the earlier call with the same key. A second call that comes
 // while the first runs waits for it. Only an outcome of a handler that began is kept: what was refused
-// before any effect may simply be tried again.
+// before any effect may simply be tried again, and what was undone because its caller went away.
 func (rs *repeats) do(ctx context.Context, caller Caller, verb *Verb, in any, execute func() (json.RawMessage, *refusal.Refusal, bool)) (json.RawMessage, *refusal.Refusal) {
 	keyed, ok := in.(Keyed)
 	if !ok || keyed.RepeatKey() == "" {
@@ -62,21 +64,26 @@ func (rs *repeats) do(ctx context.Context, caller Caller, verb *Verb, in any, ex
 		return nil, refusal.Of(fmt.Errorf("compare arguments of %s: %w", verb.Name, err))
 	}
 	arguments := sha256.Sum256(text)
-	first, mine, no := rs.claim(id, arguments)
-	if no != nil {
-		return nil, no
-	}
-	if !mine {
+	for {
+		first, mine, no := rs.claim(id, arguments)
+		if no != nil {
+			return nil, no
+		}
+		if mine {
+			result, no, began := execute()
+			first.undone = verb.Undone && no != nil && no.Code == refusal.Cancelled
+			rs.settle(id, first, result, no, began && !first.undone)
+			return result, no
+		}
 		select {
 		case <-first.done:
-			return first.result, first.refused
+			if !first.undone {
+				return first.result, first.refused
+			}
 		case <-ctx.Done():
 			return nil, refusal.New(refusal.Cancelled, "the call was given up", "")
 		}
 	}
-	result, no, began := execute()
-	rs.settle(id, first, result, no, began)
-	return result, no
 }
 
 // claim returns the call that owns the key, and whether that is the asking one.
@@ -103,11 +110,11 @@ func (rs *repeats) claim(id repeatID, arguments [sha256.Size]byte) (*repeat, boo
 	return call, true, nil
 }
 
-func (rs *repeats) settle(id repeatID, call *repeat, result json.RawMessage, no *refusal.Refusal, began bool) {
+func (rs *repeats) settle(id repeatID, call *repeat, result json.RawMessage, no *refusal.Refusal, keep bool) {
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
 	call.result, call.refused, call.expires = result, no, time.Now().Add(repeatFor)
-	if !began {
+	if !keep {
 		delete(rs.calls, id)
 	}
 	close(call.done)

@@ -82,6 +82,37 @@ func TestARefusalBeforeTheEffectMayBeTriedAgain(t *testing.T) {
 	}
 }
 
+// TestWhatWasUndoneWithItsCallerMayBeTriedAgain: by the caller itself, and by one that waited for its outcome. What its caller got to
+// the end is not done twice.
+func TestWhatWasUndoneWithItsCallerMayBeTriedAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		gone := true
+		r := newRig(t, allow, func(ctx context.Context, _ Call, in echoIn) (echoOut, error) {
+			if gone {
+				<-ctx.Done()
+				return echoOut{}, ctx.Err()
+			}
+			return echoOut{Said: in.Text}, nil
+		})
+		raw := json.RawMessage(`{"text":"hi","key":"k"}`)
+		caller, leave := context.WithCancel(t.Context())
+		var first, second error
+		go func() { _, first = r.Dispatch(caller, person, "test_undone", raw) }()
+		synctest.Wait()
+		go func() { _, second = r.Dispatch(t.Context(), person, "test_undone", raw) }()
+		synctest.Wait()
+		gone = false
+		leave()
+		synctest.Wait()
+		if codeOf(first) != refusal.Cancelled || second != nil || r.calls != 2 {
+			t.Errorf("first %v, second %v after %d calls of the handler", first, second, r.calls)
+		}
+		if _, err := r.Dispatch(t.Context(), person, "test_undone", raw); err != nil || r.calls != 2 {
+			t.Errorf("again: %v after %d calls of the handler", err, r.calls)
+		}
+	})
+}
+
 func TestCallsWithOneKeyAtOnceRunOnce(t *testing.T) {
 	var running atomic.Int32
 	release := make(chan struct{})

@@ -113,7 +113,8 @@ func (r *Router) find(name string) *Verb {
 // record the decision, run the handler, check the result against its schema, record the outcome.
 //
 // Every error is a *refusal.Refusal that names the request. Cancelling ctx ends reads and waits, and writes
-// that have not begun; a begun write is finished and its outcome recorded, whatever the caller does (I11).
+// that have not begun; a begun write is finished, or undone where its verb says so, and its outcome recorded, whatever the
+// caller does (I11).
 func (r *Router) Dispatch(ctx context.Context, caller Caller, name string, raw json.RawMessage) (json.RawMessage, error) {
 	request := ident.NewRequest()
 	result, no := r.dispatch(ctx, caller, request, name, raw)
@@ -123,7 +124,7 @@ func (r *Router) Dispatch(ctx context.Context, caller Caller, name string, raw j
 	if cause := no.Cause(); cause != nil {
 		r.log.Warn("refused", "request", request, "verb", name, "code", no.Code, "cause", cause)
 	}
-	return nil, no.For(string(request))
+	return nil, r.inWordsOf(caller, r.find(name), no).For(string(request))
 }
 
 func (r *Router) dispatch(ctx context.Context, caller Caller, request ident.Request, name string, raw json.RawMessage) (json.RawMessage, *refusal.Refusal) {
@@ -212,7 +213,7 @@ func (r *Router) execute(ctx context.Context, bound *binding, call Call, decisio
 		r.finish(event, no, time.Now())
 		return nil, no, false
 	}
-	ctx, stop := lifetime(ctx, bound.verb.Class, decision.Ended)
+	ctx, stop := lifetime(ctx, bound.verb, decision.Ended)
 	defer stop()
 	began := time.Now()
 	out, no := r.run(ctx, bound, call, in)

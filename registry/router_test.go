@@ -33,9 +33,10 @@ type echoOut struct {
 
 // The test's verbs: one of each class.
 var (
-	readVerb  = Define[echoIn, echoOut](testVerb("test_read", Read))
-	writeVerb = Define[echoIn, echoOut](testVerb("test_write", Write))
-	stopVerb  = Define[echoIn, echoOut](func() Verb { v := testVerb("test_stop", Write); v.Always = true; return v }())
+	readVerb   = Define[echoIn, echoOut](testVerb("test_read", Read))
+	writeVerb  = Define[echoIn, echoOut](testVerb("test_write", Write))
+	undoneVerb = Define[echoIn, echoOut](func() Verb { v := testVerb("test_undone", Write); v.Undone = true; return v }())
+	stopVerb   = Define[echoIn, echoOut](func() Verb { v := testVerb("test_stop", Write); v.Always = true; return v }())
 )
 
 func testVerb(name string, class Class) Verb {
@@ -94,7 +95,7 @@ type rig struct {
 func newRig(t *testing.T, guard Guard, handle Handler[echoIn, echoOut]) *rig {
 	t.Helper()
 	r := &rig{sink: &memorySink{}}
-	r.Router = NewRouter(guard, r.sink, slog.New(slog.DiscardHandler), readVerb.Verb(), writeVerb.Verb(), stopVerb.Verb())
+	r.Router = NewRouter(guard, r.sink, slog.New(slog.DiscardHandler), readVerb.Verb(), writeVerb.Verb(), stopVerb.Verb(), undoneVerb.Verb())
 	if handle == nil {
 		handle = func(_ context.Context, _ Call, in echoIn) (echoOut, error) { return echoOut{Said: in.Text}, nil }
 	}
@@ -105,6 +106,7 @@ func newRig(t *testing.T, guard Guard, handle Handler[echoIn, echoOut]) *rig {
 	Bind(r.Router, readVerb, counted)
 	Bind(r.Router, writeVerb, counted)
 	Bind(r.Router, stopVerb, counted)
+	Bind(r.Router, undoneVerb, counted)
 	return r
 }
 
@@ -324,7 +326,7 @@ func TestErrorsOfHandlersAreRefusals(t *testing.T) {
 }
 
 func TestABegunWriteIsFinishedWhenItsCallerGoes(t *testing.T) {
-	for verb, survives := range map[string]bool{"test_write": true, "test_read": false} {
+	for verb, survives := range map[string]bool{"test_write": true, "test_read": false, "test_undone": false} {
 		ctx, cancel := context.WithCancel(t.Context())
 		r := newRig(t, allow, func(ctx context.Context, _ Call, _ echoIn) (echoOut, error) {
 			cancel()

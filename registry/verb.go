@@ -36,6 +36,9 @@ type Verb struct {
 	Always bool
 	// Bounded: it waits for at most its timeoutMs and answers with an outcome; "timeout" may be asked again.
 	Bounded bool
+	// Undone: when its caller goes away before it is done, a begun call is rolled back whole; other writes are finished (I11).
+	// Its handler's context then ends, and the handler says by its outcome which of the two it was.
+	Undone bool
 	// Stream: its result names a stream that the way in then opens (task_attach).
 	Stream bool
 	// Refusals are the codes that it is known to answer with besides the router's own.
@@ -75,6 +78,8 @@ func (v *Verb) check() error {
 		return fmt.Errorf("verb %s: no scope", v.Name)
 	case (v.Scope == Scoped) != (v.Audience&ForScoped != 0):
 		return fmt.Errorf("verb %s: scope %s, but its audience says otherwise", v.Name, v.Scope)
+	case v.Undone && v.Class == Read:
+		return fmt.Errorf("verb %s: reads leave nothing that could be undone", v.Name)
 	case v.CLI.Path != "" && v.Audience&ForCLI == 0:
 		return fmt.Errorf("verb %s: has a command but is not for the CLI", v.Name)
 	}

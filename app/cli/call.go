@@ -39,8 +39,12 @@ func (s *session) perform(cmd *cobra.Command, form *render.Form, arguments map[s
 	if err != nil {
 		return err
 	}
-	result, err := client.Call(ctx, form.Verb.Name, raw)
+	result, err := client.CallTold(ctx, form.Verb.Name, raw, s.telling())
+	s.told()
 	if err != nil {
+		if form.Verb.Undone && ctx.Err() != nil {
+			return &undone{err}
+		}
 		return err
 	}
 	if follows, _ := arguments["follow"].(bool); follows {

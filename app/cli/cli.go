@@ -141,12 +141,18 @@ type interrupted struct{ signal syscall.Signal }
 
 func (e *interrupted) Error() string { return "ended by " + e.signal.String() }
 
+// undone is the end of a call that the app undoes when its caller goes away.
+type undone struct{ error }
+
+func (e *undone) Unwrap() error { return e.error }
+
 // finish says what an error is and returns the exit status for it.
 func finish(p *printer, err error) int {
 	var usage *usageError
 	var ended *outcome
 	var broken *interrupted
 	var after *stopped
+	var taken *undone
 	switch {
 	case err == nil:
 		return 0
@@ -156,6 +162,9 @@ func finish(p *printer, err error) int {
 		return sayNo(p, usage.refusal(), nil, refusal.BadInput.Exit())
 	case errors.As(err, &broken):
 		no := refusal.New(refusal.Cancelled, "interrupted; what is under way in the app goes on", "")
+		if errors.As(err, &taken) {
+			no.Reason = "interrupted; nothing is left of it, unless its agent had started already"
+		}
 		var reached []byte
 		if errors.As(err, &after) {
 			reached = after.reached

@@ -8,6 +8,7 @@ import (
 	"os"
 	"strings"
 
+	"github.com/clipperhouse/displaywidth"
 	"golang.org/x/term"
 
 	"termic/registry/refusal"
@@ -25,6 +26,7 @@ import (
 //     control characters made visible: it must not move the cursor or change the title. A raw text that goes
 //     into a file or a pipe stays as it is: a patch. An agent's own words do not: what they are piped into shows
 //     them on a terminal more often than not. With --raw they are printed as they are, wherever they go.
+//   - How far a call has come is one line on standard error, drawn over and removed at the end, and only on a terminal.
 //   - The one exception is attach, which hands the terminal over.
 type printer struct {
 	out, err io.Writer
@@ -32,6 +34,8 @@ type printer struct {
 	asIs     bool // --raw
 	// cols is the width of the terminal that out is; 0 when it is none.
 	cols int
+	// drawn: a line of progress is on standard error.
+	drawn bool
 }
 
 func newPrinter(out, err io.Writer, asJSON bool) *printer {
@@ -67,6 +71,31 @@ func (p *printer) progress(format string, args ...any) {
 	if _, watched := terminal(p.err); watched {
 		p.note(format, args...)
 	}
+}
+
+// telling returns what draws how far a call has come; nil where nobody watches.
+func (p *printer) telling() func(text string) {
+	file, watched := terminal(p.err)
+	if !watched || p.json {
+		return nil
+	}
+	return func(text string) {
+		cols, _, err := term.GetSize(int(file.Fd()))
+		if err != nil || cols <= 0 {
+			cols = 80
+		}
+		p.drawn = true
+		// A line that wraps would not be drawn over.
+		fmt.Fprintf(p.err, "\r%s\x1b[K", displaywidth.TruncateString("termic: "+visible(text, false), cols-1, "…"))
+	}
+}
+
+// told removes the line of progress.
+func (p *printer) told() {
+	if p.drawn {
+		fmt.Fprint(p.err, "\r\x1b[K")
+	}
+	p.drawn = false
 }
 
 // refused says a refusal, or with --json prints it beside what was reached before it.

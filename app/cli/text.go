@@ -105,7 +105,7 @@ func (p *printer) layOut(members []render.Member, values map[string]any) string 
 			return
 		}
 		if items, _ := value.([]any); len(items) > 0 {
-			tables = append(tables, tabulate(m.Members, items).String(p.cols))
+			tables = append(append(tables, tabulate(m.Members, items).String(p.cols)), notes(m.Members, items)...)
 		} else {
 			empty = append(empty, m.Name)
 		}
@@ -118,6 +118,28 @@ func (p *printer) layOut(members []render.Member, values map[string]any) string 
 		sections = append([]string{align(pairs)}, sections...)
 	}
 	return strings.Join(sections, "\n")
+}
+
+// notes returns, for each member of a list's items that is a note, the items that have one, by their first column.
+func notes(members []render.Member, items []any) (sections []string) {
+	first := slices.IndexFunc(members, func(m render.Member) bool { return m.Column })
+	name := slices.IndexFunc(members, func(m render.Member) bool { return m.Column && m.Name == "name" })
+	if name < 0 {
+		name = first
+	}
+	for _, m := range members {
+		var pairs [][2]string
+		for _, item := range items {
+			fields, _ := item.(map[string]any)
+			if text, _ := fields[m.Name].(string); m.Note && name >= 0 && text != "" {
+				pairs = append(pairs, [2]string{cell(fields[members[name].Name], ", "), cell(text, ", ")})
+			}
+		}
+		if len(pairs) > 0 {
+			sections = append(sections, m.Name+":\n"+align(pairs))
+		}
+	}
+	return sections
 }
 
 // collect calls add for every member that is shown; those of a single object stand for it.

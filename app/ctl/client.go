@@ -33,13 +33,22 @@ func NewClient(dir string) *Client { return &Client{dir} }
 //
 // A call that ends in not_running because the app went away may have been carried out.
 func (c *Client) Call(ctx context.Context, verb string, arguments json.RawMessage) (json.RawMessage, error) {
-	x, err := c.post(ctx, "/call/"+url.PathEscape(verb), nil, arguments)
+	return c.CallTold(ctx, verb, arguments, nil)
+}
+
+// CallTold is Call; unless it is nil, say is told meanwhile in a few words how far the call has come.
+func (c *Client) CallTold(ctx context.Context, verb string, arguments json.RawMessage, say func(text string)) (json.RawMessage, error) {
+	var header http.Header
+	if say != nil {
+		header = http.Header{"Accept": {linesType}}
+	}
+	x, err := c.post(ctx, "/call/"+url.PathEscape(verb), header, arguments)
 	if err != nil {
 		return nil, explainFailure(ctx, err)
 	}
 	defer x.conn.Close()
 	defer context.AfterFunc(ctx, func() { x.conn.Close() })()
-	result, err := readAnswer(x.response)
+	result, err := readAnswer(x.response, say)
 	if err != nil {
 		return nil, explainFailure(ctx, err)
 	}
@@ -130,20 +139,30 @@ func roundTrip(conn net.Conn, path, token string, header http.Header, body []byt
 	return &exchange{conn, from, response}, nil
 }
 
-func readAnswer(response *http.Response) (json.RawMessage, error) {
+func readAnswer(response *http.Response, say func(string)) (json.RawMessage, error) {
 	if response.StatusCode != http.StatusOK {
 		return nil, fmt.Errorf("the app answered %s", response.Status)
 	}
-	body, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer+1))
-	switch {
-	case err != nil:
-		return nil, err
-	case len(body) > maxAnswer:
-		return nil, fmt.Errorf("the app's answer is longer than %d bytes", maxAnswer)
-	}
+	body := &io.LimitedReader{R: response.Body, N: maxAnswer + 1}
+	from := json.NewDecoder(body)
 	var a answer
-	if err := json.Unmarshal(body, &a); err != nil {
-		return nil, fmt.Errorf("read the app's answer: %w", err)
+	for {
+		a = answer{}
+		err := from.Decode(&a)
+		switch {
+		case err != nil && body.N == 0:
+			return nil, fmt.Errorf("the app's answer is longer than %d bytes", maxAnswer)
+		case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+			return nil, err
+		case err != nil:
+			return nil, fmt.Errorf("read the app's answer: %w", err)
+		}
+		if a.Progress == "" {
+			break
+		}
+		if say != nil {
+			say(a.Progress)
+		}
 	}
 	if a.Refusal != nil {
 		no := new(refusal.Refusal)

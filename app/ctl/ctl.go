@@ -56,6 +56,8 @@ type Router interface {
 
 // answer is the body of every response to an authenticated request.
 type answer struct {
-	Result  json.RawMessage `json:"result,omitempty"`
-	Refusal json.RawMessage `json:"refusal,omitempty"`
+	// Progress is alone in its answer: more come, the last with one of the others. Only who asks for lines gets it.
+	Progress string          `json:"progress,omitempty"`
+	Result   json.RawMessage `json:"result,omitempty"`
+	Refusal  json.RawMessage `json:"refusal,omitempty"`
 }

@@ -101,13 +101,32 @@ func (s *server) serveCall(w http.ResponseWriter, r *http.Request) {
 		refuse(w, err)
 		return
 	}
-	result, callErr := s.router.Dispatch(r.Context(), registry.Person(registry.CLI), r.PathValue("verb"), body)
+	var result json.RawMessage
+	var callErr error
+	call := func(ctx context.Context) {
+		result, callErr = s.router.Dispatch(ctx, registry.Person(registry.CLI), r.PathValue("verb"), body)
+	}
+	if r.Header.Get("Accept") == linesType {
+		w.Header().Set("Content-Type", linesType)
+		registry.Watched(r.Context(), progressGap, func(text string) {
+			respond(w, answer{Progress: text})
+			_ = http.NewResponseController(w).Flush() // who is gone needs none
+		}, call)
+	} else {
+		call(r.Context())
+	}
 	if callErr != nil {
 		refuse(w, s.explain(callErr))
 		return
 	}
 	respond(w, answer{Result: result})
 }
+
+// linesType is asked for and answered by a call that tells its progress: one answer a line.
+const linesType = "application/x-ndjson"
+
+// progressGap is how long there is at least between two reports: what a person can read.
+const progressGap = 100 * time.Millisecond
 
 // readBody returns the arguments. The deadline holds for the body alone: a wait lasts longer.
 func readBody(w http.ResponseWriter, r *http.Request) (json.RawMessage, *refusal.Refusal) {
@@ -151,6 +170,8 @@ func refuse(w http.ResponseWriter, no *refusal.Refusal) {
 // A client that does not read it is given up; the outcome is recorded already.
 func respond(w http.ResponseWriter, a answer) {
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(answerTimeout))
-	w.Header().Set("Content-Type", "application/json")
+	if w.Header().Get("Content-Type") == "" {
+		w.Header().Set("Content-Type", "application/json")
+	}
 	_ = json.NewEncoder(w).Encode(a)
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -91,6 +92,34 @@ func TestArgumentsMayBeTwoMebibytesAndNoMore(t *testing.T) {
 	}
 	_, err := NewClient(dir).Call(t.Context(), "size", text(maxBody+1))
 	wantCode(t, err, refusal.BadInput)
+}
+
+// TestACallTellsHowFarItHasCome: to who asks for that, before the answer or the refusal; who does not ask gets the answer alone.
+func TestACallTellsHowFarItHasCome(t *testing.T) {
+	dir := privateDir(t)
+	next := make(chan struct{})
+	start(t, dir, routerFunc(func(ctx context.Context, _ registry.Caller, verb string, _ json.RawMessage) (json.RawMessage, error) {
+		registry.Progress(ctx, "half")
+		if verb != "alone" {
+			<-next
+		}
+		if verb == "refuse" {
+			return nil, refusal.New(refusal.Conflict, "taken", "")
+		}
+		return json.RawMessage(`"done"`), nil
+	}), nil)
+	var told []string
+	say := func(text string) { told = append(told, text); next <- struct{}{} }
+	if got, err := NewClient(dir).CallTold(t.Context(), "work", nil, say); err != nil || string(got) != `"done"` || !slices.Equal(told, []string{"half"}) {
+		t.Errorf("%s, %v, told %q", got, err, told)
+	}
+	_, err := NewClient(dir).CallTold(t.Context(), "refuse", nil, say)
+	if no := wantCode(t, err, refusal.Conflict); no.Reason != "taken" || len(told) != 2 {
+		t.Errorf("%v, told %q", no, told)
+	}
+	if got, err := NewClient(dir).Call(t.Context(), "alone", nil); err != nil || string(got) != `"done"` {
+		t.Errorf("%s, %v", got, err)
+	}
 }
 
 func TestCallerThatGoesAwayEndsItsCall(t *testing.T) {

@@ -32,7 +32,7 @@ func (c *Client) Open(ctx context.Context, ticket string) (*Terminal, error) {
 		return &Terminal{conn: x.conn, from: x.from}, nil
 	}
 	defer x.conn.Close()
-	if _, err = readAnswer(x.response); err == nil {
+	if _, err = readAnswer(x.response, nil); err == nil {
 		err = fmt.Errorf("the app answered %s instead of opening the stream", x.response.Status)
 	}
 	return nil, explainFailure(ctx, err)

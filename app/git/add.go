@@ -21,6 +21,8 @@ type AddOptions struct {
 	// Plain checks the files out without any filter, and without fetching: Base is a commit that the person need not
 	// trust.
 	Plain bool
+	// Progress, when set, is told in a few words how far the checkout has come.
+	Progress func(text string)
 }
 
 const (
@@ -45,7 +47,7 @@ func (r *Repo) AddWorktree(ctx context.Context, o AddOptions) error {
 	if err := r.git.CheckBranchName(ctx, o.Branch); err != nil {
 		return fmt.Errorf("add worktree %s: %w", o.Dir, err)
 	}
-	plan := addPlan{dir: o.Dir, branch: o.Branch, createAt: o.Base, head: o.Base, reason: o.Reason, plain: o.Plain}
+	plan := addPlan{dir: o.Dir, branch: o.Branch, createAt: o.Base, head: o.Base, reason: o.Reason, plain: o.Plain, say: o.Progress}
 	if err := r.add(ctx, plan); err != nil {
 		return fmt.Errorf("add worktree %s: %w", o.Dir, err)
 	}
@@ -62,6 +64,7 @@ type addPlan struct {
 	orphan   bool     // branch has no commit; head is only where to register
 	plain    bool     // without filters
 	branches []Branch // more branches to create
+	say      func(text string)
 	// populate runs after the record exists and before the checkout; fill after it.
 	populate, fill func(ctx context.Context, w linked) error
 }
@@ -125,7 +128,10 @@ func (r *Repo) checkOut(ctx context.Context, p addPlan, w linked) error {
 	}
 	c := call{gitDir: w.record, workTree: w.dir, write: true, remote: true, timeout: checkoutTimeout,
 		config: []string{"checkout.workers=0", "core.splitIndex=false", "core.untrackedCache=false", "submodule.recurse=false"},
-		args:   []string{"reset", "--hard", "--quiet", "--no-recurse-submodules"}}
+		args:   []string{"reset", "--hard", "--quiet", "--no-recurse-submodules"}, say: p.say}
+	if p.say != nil {
+		c.args = []string{"reset", "--hard", "--no-recurse-submodules"} // it shows its progress unless it is quiet
+	}
 	if p.orphan {
 		c.args = []string{"symbolic-ref", "-m", "restore", "HEAD", "refs/heads/" + p.branch}
 	}

@@ -25,19 +25,19 @@ var fetchLocks keyedMutex
 // ErrUnreachable, with the cause, when origin does not answer in time or refuses: what was fetched before stands then.
 //
 // It runs with the person's configuration and credentials. Nothing can ask: there is no terminal, and git, ssh and
-// git's credential manager are told so.
-func (r *Repo) FetchBranch(ctx context.Context, branch string) (OID, error) {
+// git's credential manager are told so. say, unless it is nil, is told in a few words how far it has come.
+func (r *Repo) FetchBranch(ctx context.Context, branch string, say func(string)) (OID, error) {
 	if err := r.git.CheckBranchName(ctx, branch); err != nil {
 		return "", fmt.Errorf("fetch: %w", err)
 	}
-	tip, err := r.fetch(ctx, branch)
+	tip, err := r.fetch(ctx, branch, say)
 	if err != nil {
 		return "", fmt.Errorf("fetch %s from %s: %w", branch, origin, err)
 	}
 	return tip, nil
 }
 
-func (r *Repo) fetch(ctx context.Context, branch string) (OID, error) {
+func (r *Repo) fetch(ctx context.Context, branch string, say func(string)) (OID, error) {
 	_, err := r.git.run(ctx, call{at: r.Root, limit: 64 << 10, args: []string{"remote", "get-url", origin}})
 	if exitCode(err) == 2 { // git-remote(1), "EXIT STATUS"
 		return "", ErrNoRemote
@@ -59,8 +59,8 @@ func (r *Repo) fetch(ctx context.Context, branch string) (OID, error) {
 	tracking := "refs/remotes/" + origin + "/" + branch
 	c := call{at: r.Root, write: true, remote: true, timeout: r.git.FetchTimeout, env: append(unasked(), ssh...),
 		config: append([]string{"gc.auto=0", "maintenance.auto=false", "fetch.writeCommitGraph=false", "credential.interactive=false"}, refTimeouts...),
-		args: []string{"fetch", "--quiet", "--no-tags", "--no-prune", "--no-recurse-submodules", "--no-write-fetch-head", "--end-of-options",
-			origin, "+refs/heads/" + branch + ":" + tracking}}
+		args: []string{"fetch", shown(say), "--no-tags", "--no-prune", "--no-recurse-submodules", "--no-write-fetch-head", "--end-of-options",
+			origin, "+refs/heads/" + branch + ":" + tracking}, say: say}
 	err = r.retryLocked(within, func() error {
 		_, err := r.git.run(within, c)
 		return err
@@ -76,6 +76,14 @@ func (r *Repo) fetch(ctx context.Context, branch string) (OID, error) {
 		err = ErrRefNotFound
 	}
 	return tip, err
+}
+
+// shown is the option that makes git say what say is to be told.
+func shown(say func(string)) string {
+	if say == nil {
+		return "--quiet"
+	}
+	return "--progress"
 }
 
 // unreachable tells a caller that went away from an origin that does not answer.

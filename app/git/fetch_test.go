@@ -43,7 +43,7 @@ func TestABranchIsFetchedFromOrigin(t *testing.T) {
 	} {
 		want := commit(c.branch, c.text)
 		for range 2 { // a second fetch finds nothing new
-			got, err := r.FetchBranch(t.Context(), c.branch)
+			got, err := r.FetchBranch(t.Context(), c.branch, nil)
 			if err != nil || got != want {
 				t.Errorf("%s: %s %v, want %s", name, got, err, want)
 			}
@@ -58,11 +58,11 @@ func TestABranchIsFetchedFromOrigin(t *testing.T) {
 	if _, err := os.Lstat(r.CommonDir + "/FETCH_HEAD"); err == nil {
 		t.Error("FETCH_HEAD was written, which is the person's")
 	}
-	_, err := r.FetchBranch(t.Context(), "nowhere")
+	_, err := r.FetchBranch(t.Context(), "nowhere", nil)
 	wantErr(t, err, ErrRefNotFound)
-	_, err = r.FetchBranch(t.Context(), "--upload-pack=touch /tmp/x")
+	_, err = r.FetchBranch(t.Context(), "--upload-pack=touch /tmp/x", nil)
 	wantErr(t, err, ErrBadBranch)
-	_, err = h.repo("alone").FetchBranch(t.Context(), "main")
+	_, err = h.repo("alone").FetchBranch(t.Context(), "main", nil)
 	wantErr(t, err, ErrNoRemote)
 }
 
@@ -74,7 +74,7 @@ func TestManyFetchesOfOneRepositoryAllSucceed(t *testing.T) {
 	var all sync.WaitGroup
 	for range 8 {
 		all.Go(func() {
-			if got, err := r.FetchBranch(context.Background(), "main"); err != nil || got != want {
+			if got, err := r.FetchBranch(context.Background(), "main", nil); err != nil || got != want {
 				t.Errorf("%s %v", got, err)
 			}
 		})
@@ -124,7 +124,7 @@ func TestAnOriginThatCannotBeReached(t *testing.T) {
 			if strings.Contains(c.why, "in time") {
 				g.FetchTimeout = 300 * time.Millisecond
 			}
-			_, err := r.with(&g).FetchBranch(t.Context(), "main")
+			_, err := r.with(&g).FetchBranch(t.Context(), "main", nil)
 			wantErr(t, err, ErrUnreachable)
 			if why := Why(err); !strings.Contains(why, c.why) {
 				t.Errorf("%q, want %q; %v", why, c.why, err)
@@ -138,7 +138,7 @@ func TestAnOriginThatCannotBeReached(t *testing.T) {
 		t.Error("somebody was asked")
 	}
 	r, _ := h.cloned("demo")
-	if _, err := r.FetchBranch(cancelled(), "main"); err == nil || strings.Contains(err.Error(), ErrUnreachable.Error()) {
+	if _, err := r.FetchBranch(cancelled(), "main", nil); err == nil || strings.Contains(err.Error(), ErrUnreachable.Error()) {
 		t.Errorf("a caller that went away: %v", err)
 	}
 }

@@ -29,8 +29,11 @@ func (r *Repo) checkOutPlain(ctx context.Context, p addPlan, w linked) error {
 	if err := r.plainInfo(ctx, sc, w); err != nil {
 		return err
 	}
-	_, err = sc.run(ctx, call{timeout: checkoutTimeout, config: []string{"checkout.workers=0"},
-		args: []string{"read-tree", "--reset", "-u", string(p.head)}})
+	c := call{timeout: checkoutTimeout, config: []string{"checkout.workers=0"}, args: []string{"read-tree", "--reset", "-u", string(p.head)}, say: p.say}
+	if p.say != nil {
+		c.args = []string{"read-tree", "--reset", "-u", "-v", string(p.head)}
+	}
+	_, err = sc.run(ctx, c)
 	if err != nil {
 		return fmt.Errorf("check out %s without filters: %w", p.head, whyUnwritten(err, w))
 	}

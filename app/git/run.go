@@ -61,6 +61,9 @@ type call struct {
 	cut     bool          // at the limit: stop git and return what came
 	timeout time.Duration // 0 is Git.ReadTimeout
 	bounds  Bounds        // of what it may use up
+
+	// say, when set, is told git's progress, for which the arguments have to ask.
+	say func(text string)
 }
 
 // run runs git once and returns its standard output. A refusal of git is an
@@ -108,6 +111,10 @@ func (g *Git) start(parent context.Context, c call) ([]byte, bool, error) {
 	stdout := &capped{limit: limit, stop: cancel, to: c.stdout}
 	stderr := &capped{limit: stderrLimit, lossy: true}
 	cmd.Stdout, cmd.Stderr = stdout, stderr
+	lines := &progressLines{to: stderr, say: c.say}
+	if c.say != nil {
+		cmd.Stderr = lines
+	}
 	group := ownGroup(cmd)
 	cmd.Cancel = group.terminate
 	// Then git is killed; and a grandchild that keeps the pipe open must not keep
@@ -115,6 +122,7 @@ func (g *Git) start(parent context.Context, c call) ([]byte, bool, error) {
 	cmd.WaitDelay = termGrace
 
 	err := g.wait(cmd, group, c)
+	_ = lines.rest() // stderr takes everything
 	if ctx.Err() != nil || errors.Is(err, exec.ErrWaitDelay) {
 		group.kill()
 	}
@@ -211,6 +219,9 @@ func (g *Git) environment(c call) []string {
 		if v, ok := g.inherited[name]; ok {
 			env = append(env, name+"="+v)
 		}
+	}
+	if c.say != nil {
+		env = append(env, progressEnv)
 	}
 	return append(env, c.env...)
 }

@@ -1,6 +1,7 @@
 package gui
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 
 	"termic/registry"
 	"termic/registry/refusal"
@@ -24,12 +26,76 @@ func (s *Server) call(w http.ResponseWriter, r *http.Request) {
 		answer(w, nil, no)
 		return
 	}
+	if id := r.URL.Query().Get("call"); id != "" {
+		s.callTold(w, r, id, body)
+		return
+	}
 	result, err := s.Router.Dispatch(r.Context(), registry.Person(registry.Window), r.PathValue("verb"), body)
 	if err != nil {
 		answer(w, nil, refusal.Of(err))
 		return
 	}
 	answer(w, result, nil)
+}
+
+// progressGap is how long there is at least between two reports: what a person can read.
+const progressGap = 100 * time.Millisecond
+
+// callTold carries one verb and tells meanwhile how far it has come: {"progress": …} a line, and the answer is the last. The
+// page gives it an id by which it can be given up: the window does not say when a page stops to read.
+func (s *Server) callTold(w http.ResponseWriter, r *http.Request, id string, body []byte) {
+	ctx, cancel := context.WithCancel(r.Context())
+	defer cancel()
+	if !s.register(id, cancel) {
+		answer(w, nil, refusal.New(refusal.Conflict, "a call of that id is under way", ""))
+		return
+	}
+	defer s.unregister(id)
+	w.Header().Set("Content-Type", "application/x-ndjson")
+	out := &flushing{w, http.NewResponseController(w)}
+	var result json.RawMessage
+	var err error
+	registry.Watched(ctx, progressGap, func(text string) {
+		if line, err := json.Marshal(map[string]string{"progress": text}); err == nil {
+			_, _ = out.Write(append(line, '\n')) // a page that went away needs no progress
+		}
+	}, func(ctx context.Context) {
+		result, err = s.Router.Dispatch(ctx, registry.Person(registry.Window), r.PathValue("verb"), body)
+	})
+	if err != nil {
+		answer(w, nil, refusal.Of(err))
+		return
+	}
+	answer(w, result, nil)
+}
+
+func (s *Server) register(id string, cancel context.CancelFunc) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.calls[id] != nil {
+		return false
+	}
+	s.calls[id] = cancel
+	return true
+}
+
+func (s *Server) unregister(id string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.calls, id)
+}
+
+// giveUp ends a call as if its caller had gone away.
+func (s *Server) giveUp(w http.ResponseWriter, r *http.Request) {
+	s.mu.Lock()
+	cancel := s.calls[r.PathValue("id")]
+	s.mu.Unlock()
+	if cancel == nil {
+		refuse(w, http.StatusNotFound, refusal.New(refusal.NotFound, "no such call is under way", ""))
+		return
+	}
+	cancel()
+	answer(w, json.RawMessage("true"), nil)
 }
 
 func readBody(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, *refusal.Refusal) {
@@ -56,7 +122,9 @@ func answer(w http.ResponseWriter, result json.RawMessage, no *refusal.Refusal) 
 		http.Error(w, "the answer cannot be encoded", http.StatusInternalServerError)
 		return
 	}
-	w.Header().Set("Content-Type", "application/json")
+	if w.Header().Get("Content-Type") == "" {
+		w.Header().Set("Content-Type", "application/json")
+	}
 	_, _ = w.Write(text) // a page that went away needs no answer
 }
 

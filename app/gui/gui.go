@@ -4,6 +4,8 @@
 //
 //	GET  /                      the page and its assets
 //	POST /call/<verb>           body: the arguments; answer: {"result": …} or {"refusal": …}
+//	POST /call/<verb>?call=ID   the same, with lines of {"progress": …} before the answer
+//	POST /cancel/<ID>           gives that call up
 //	GET  /feed/<ticket>         of window_watch: changes, one JSON object a line, for as long as the page lives
 //	GET  /pty/<ticket>?page=…&cols=…&rows=…   of task_attach: output, first what draws the screen, then live
 //	POST /pty/<ticket>/input?seq=N   keys, in the order of N
@@ -88,7 +90,8 @@ type Server struct {
 	mu        sync.Mutex
 	pages     map[string]*page
 	terminals map[string]*terminal
-	stay      func() // what to do when the person chooses not to quit
+	calls     map[string]context.CancelFunc // that can be given up, by the page's id for them
+	stay      func()                        // what to do when the person chooses not to quit
 }
 
 // page is one loaded page, for as long as its feed is open.
@@ -98,8 +101,9 @@ type page struct {
 
 // New returns a server.
 func New(o Options) *Server {
-	s := &Server{Options: o, mux: http.NewServeMux(), pages: map[string]*page{}, terminals: map[string]*terminal{}}
+	s := &Server{Options: o, mux: http.NewServeMux(), pages: map[string]*page{}, terminals: map[string]*terminal{}, calls: map[string]context.CancelFunc{}}
 	s.mux.HandleFunc("POST /call/{verb}", s.call)
+	s.mux.HandleFunc("POST /cancel/{id}", s.giveUp)
 	s.mux.HandleFunc("GET /feed/{ticket}", s.feed)
 	s.mux.HandleFunc("GET /pty/{ticket}", s.output)
 	s.mux.HandleFunc("POST /pty/{ticket}/input", s.input)

@@ -1,6 +1,7 @@
 package gui
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -414,5 +415,60 @@ func TestAPageThatDrawsNothingHoldsOutputBack(t *testing.T) {
 	case <-stream.closed:
 	case <-time.After(2*beat + time.Second):
 		t.Error("the terminal outlived its page")
+	}
+}
+
+// slowRouter reports, and then waits until its caller goes away or the test lets it go on.
+type slowRouter struct{ goOn chan struct{} }
+
+func (s slowRouter) Dispatch(ctx context.Context, _ registry.Caller, _ string, _ json.RawMessage) (json.RawMessage, error) {
+	registry.Progress(ctx, "half")
+	select {
+	case <-ctx.Done():
+		return nil, refusal.New(refusal.Cancelled, "given up", "")
+	case <-s.goOn:
+		return json.RawMessage(`"done"`), nil
+	}
+}
+
+// TestTheWindowWatchesACallAndGivesItUp: the page reads how far it has come, and ends it by its id, and no other.
+func TestTheWindowWatchesACallAndGivesItUp(t *testing.T) {
+	for end, last := range map[string]string{"give it up": `{"refusal":{"code":"cancelled","reason":"given up"}}`, "let it go on": `{"result":"done"}`} {
+		router := slowRouter{make(chan struct{}, 1)}
+		server := httptest.NewServer(New(Options{Router: router, Log: slog.New(slog.DiscardHandler)}))
+		post := func(path string) *http.Response {
+			t.Helper()
+			response, err := http.Post(server.URL+path, "application/json", strings.NewReader(`{}`))
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { response.Body.Close() })
+			return response
+		}
+		call := post("/call/task_new?call=one")
+		lines := bufio.NewReader(call.Body)
+		if line, err := lines.ReadString('\n'); line != "{\"progress\":\"half\"}\n" || err != nil {
+			t.Errorf("%s: first %q, %v", end, line, err)
+		}
+		if again, err := io.ReadAll(post("/call/task_new?call=one").Body); err != nil || !strings.Contains(string(again), "conflict") {
+			t.Errorf("%s: the same id: %s, %v", end, again, err)
+		}
+		if other := post("/cancel/two"); other.StatusCode != http.StatusNotFound {
+			t.Errorf("%s: another's: %d", end, other.StatusCode)
+		}
+		if end == "give it up" {
+			if done := post("/cancel/one"); done.StatusCode != http.StatusOK {
+				t.Errorf("%s: %d", end, done.StatusCode)
+			}
+		} else {
+			router.goOn <- struct{}{}
+		}
+		if rest, err := io.ReadAll(lines); string(rest) != last || err != nil {
+			t.Errorf("%s: last %q, %v", end, rest, err)
+		}
+		if over := post("/cancel/one"); over.StatusCode != http.StatusNotFound {
+			t.Errorf("%s: after its end: %d", end, over.StatusCode)
+		}
+		server.Close()
 	}
 }

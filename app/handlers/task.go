@@ -256,6 +256,11 @@ func seesCage(call registry.Call, record task.Record) bool {
 	return call.Caller.Scope == registry.Full || record.ID == call.Caller.Task
 }
 
+// joined joins the texts that are not empty.
+func joined(separator string, texts ...string) string {
+	return strings.Join(slices.DeleteFunc(texts, func(text string) bool { return text == "" }), separator)
+}
+
 // taskFor renders a task for the caller of a call. A scoped one is shown no tab outside the cage (I7).
 func (s Services) taskFor(call registry.Call, record task.Record) verbs.Task {
 	if call.Caller.Scope == registry.Full {
@@ -293,6 +298,10 @@ func (s Services) render(record task.Record, tabs []*tab.Tab) verbs.Task {
 	}
 	if what, remedy := s.Tasks.CheckoutTrouble(record); what != "" {
 		out.Trouble = what + "; " + remedy
+	}
+	if err := s.Tasks.CageTrouble(record); err != nil {
+		no := refusal.Of(explain(err))
+		out.Trouble = joined("; ", out.Trouble, "its cage cannot be made: "+no.Reason, no.Remedy)
 	}
 	for _, id := range record.Projects {
 		out.Projects = append(out.Projects, string(id))

@@ -25,7 +25,7 @@ func (s *Tasks) base(ctx context.Context, repo *git.Repo, record Record, want Ne
 	case record.Namespace != "" && want.Fetch: // the guard has refused it
 		return "", "", refusal.New(refusal.NotPermitted, "a scoped caller's base is not fetched", "leave fetch out")
 	case want.Fetch:
-		return s.fetchedBase(ctx, repo, main, ref)
+		return s.fetchedBase(ctx, repo, main, want)
 	case ref == "" || record.Namespace != "" && ref == main.Name:
 		return main.OID, "", nil
 	case record.Namespace == "":
@@ -38,7 +38,8 @@ func (s *Tasks) base(ctx context.Context, repo *git.Repo, record Record, want Ne
 
 // fetchedBase returns where origin has a branch, the default one when none is named. When origin is not reached it is where
 // the branch was when it was fetched last, else what ref is here, and note says so.
-func (s *Tasks) fetchedBase(ctx context.Context, repo *git.Repo, main git.Branch, ref string) (base git.OID, note string, err error) {
+func (s *Tasks) fetchedBase(ctx context.Context, repo *git.Repo, main git.Branch, want New) (base git.OID, note string, err error) {
+	ref := want.Base
 	branch := cmp.Or(ref, main.Name)
 	for _, prefix := range []string{"refs/heads/", "refs/remotes/origin/", "origin/"} {
 		if rest, ok := strings.CutPrefix(branch, prefix); ok {
@@ -49,7 +50,8 @@ func (s *Tasks) fetchedBase(ctx context.Context, repo *git.Repo, main git.Branch
 	if branch == "" {
 		return "", "", refusal.New(refusal.Conflict, "the project has no default branch that could be fetched", "name a branch of origin as base")
 	}
-	base, err = repo.FetchBranch(ctx, branch)
+	want.say("fetching " + branch + " from origin")
+	base, err = repo.FetchBranch(ctx, branch, want.say)
 	switch {
 	case errors.Is(err, git.ErrRefNotFound), errors.Is(err, git.ErrBadBranch):
 		return "", "", refusal.New(refusal.NotFound, "origin has no branch of that name", "only a branch can be fetched first; leave fetch out to start from what is here").Because(err)

@@ -66,11 +66,41 @@ func (s *Tasks) placeOf(ctx context.Context, t *task, outside bool) (place, erro
 	}, nil
 }
 
-// ensureCage returns the task's cage, and starts it when it does not run; the task's life is locked.
+// ensureCage returns the task's cage, and starts it when it does not run; the task's life is locked. Why it could not be made is kept
+// for CageTrouble.
 func (s *Tasks) ensureCage(ctx context.Context, t *task) (*caged, error) {
 	if running := s.cageOf(t); running != nil {
 		return running, nil
 	}
+	started, err := s.startCage(ctx, t)
+	s.setCageTrouble(t, err)
+	return started, err
+}
+
+func (s *Tasks) setCageTrouble(t *task, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	t.noCage = err
+}
+
+// CageTrouble says why a live task's cage cannot be made here, or could not be when it was tried last; nil when nothing is known
+// against it.
+func (s *Tasks) CageTrouble(record Record) error {
+	if record.Stage != Live {
+		return nil
+	}
+	if err := s.Machine.Check(record.Mode); err != nil {
+		return err
+	}
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if t := s.tasks[record.ID]; t != nil && record.Mode.Caged() && t.caged == nil {
+		return t.noCage
+	}
+	return nil
+}
+
+func (s *Tasks) startCage(ctx context.Context, t *task) (*caged, error) {
 	declared, err := t.record().Declared()
 	if err != nil {
 		return nil, err

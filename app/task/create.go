@@ -63,7 +63,7 @@ func (want New) say(text string) {
 const branchPrefix = "termic/"
 
 // Create makes a task and starts its agent. delivered tells that the prompt was handed over at the start;
-// without it a prompt waits until the agent is ready. On any failure nothing is left.
+// without it a prompt waits until the agent is ready. On any failure, and when ctx ends before the agent is started, nothing is left.
 func (s *Tasks) Create(ctx context.Context, want New) (record Record, delivered bool, err error) {
 	definition, err := s.admit(&want)
 	if err != nil {
@@ -96,7 +96,7 @@ func (s *Tasks) Create(ctx context.Context, want New) (record Record, delivered 
 	var notes []string
 	if record.OwnCheckout {
 		want.say("checking out")
-		if err = s.checkOut(ctx, repo, record); err != nil {
+		if err = s.checkOut(ctx, repo, record, want.Progress); err != nil {
 			return Record{}, false, err
 		}
 		names, why := repoSettings.Commands("copy")
@@ -114,7 +114,10 @@ func (s *Tasks) Create(ctx context.Context, want New) (record Record, delivered 
 	if record, err = s.save(t, func(r *Record) { r.Stage, r.Copied = Live, copied }); err != nil {
 		return Record{}, false, undo(err)
 	}
-	_, delivered, err = s.openTab(ctx, t, definition, tabWish{opener: want.Creator, prompt: want.Prompt, sender: want.Sender, still: want.Still})
+	want.say("starting the agent")
+	caller := ctx
+	ctx = context.WithoutCancel(ctx) // what a tab begins must not end with the call
+	_, delivered, err = s.openTab(ctx, t, definition, tabWish{opener: want.Creator, prompt: want.Prompt, sender: want.Sender, still: want.Still, gone: caller.Err})
 	if err != nil {
 		s.end(t)
 		return Record{}, false, undo(err)
@@ -387,13 +390,13 @@ func Checkouts(data *store.Store, set *settings.Settings) string {
 // lockReason is what git says of a task's checkout (git worktree list).
 func lockReason(id ident.Task) string { return "termic task " + string(id) }
 
-func (s *Tasks) checkOut(ctx context.Context, repo *git.Repo, record Record) error {
+func (s *Tasks) checkOut(ctx context.Context, repo *git.Repo, record Record, progress func(string)) error {
 	plain, err := s.plain(ctx, repo, record)
 	if err != nil {
 		return err
 	}
 	return repo.AddWorktree(ctx, git.AddOptions{
-		Dir: record.Dir, Branch: record.Branch, Base: record.Base, Reason: lockReason(record.ID), Plain: plain,
+		Dir: record.Dir, Branch: record.Branch, Base: record.Base, Reason: lockReason(record.ID), Plain: plain, Progress: progress,
 	})
 }
 

@@ -226,6 +226,9 @@ func (s *Tasks) exchangeCage(ctx context.Context, t *task, before, next Record) 
 			}
 		})
 	}
+	if err == nil {
+		s.setCageTrouble(t, nil) // that was another cage
+	}
 	edited := Edited{Record: saved, Failed: map[string]error{}}
 	edited.Restarted = s.reopenAll(ctx, t, tabs, edited.Failed) // with the old record, when the new one is not in force
 	return edited, err

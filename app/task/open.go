@@ -71,6 +71,8 @@ type tabWish struct {
 	sender tab.Sender   // of the prompt
 	fresh  bool         // begins a new conversation where there is one to go on with
 	still  func() error // as in tab.Send, for the prompt
+	// gone, when set, is asked before the agent is started: not nil when nobody wants it any more.
+	gone func() error
 	// outside opens it beside the task's cage. Only OpenOutside asks for it.
 	outside bool
 	// argv runs in place of the agent's program; for commands of the project.
@@ -110,6 +112,10 @@ func (s *Tasks) openTab(ctx context.Context, t *task, definition agent.Definitio
 	}
 	if want.argv != nil {
 		argv = want.argv
+	}
+	if want.gone != nil && want.gone() != nil {
+		s.dropFile(tabID)
+		return nil, false, want.gone()
 	}
 	if t.record().Mode == capability.Monitor && !want.outside {
 		watched, err := s.watched(t.record().ID, name)

@@ -95,6 +95,8 @@ type task struct {
 	tabs    []*tab.Tab // guarded by Tasks.mu
 	// caged is the running cage; nil when there is none. Guarded by Tasks.mu.
 	caged *caged
+	// noCage is why the last attempt to start it failed; nil when it did not. Guarded by Tasks.mu.
+	noCage error
 	// seen is what its programs were seen to ask for, in mode monitor.
 	seen sightings
 	// refused is what its cages were refused; made once, by denied.

@@ -138,11 +138,11 @@ func newMember(f field) (Member, error) {
 	}
 	m := Member{
 		Name: f.name, Doc: f.schema.Description, Kind: kind, Enum: f.enum(),
-		Column: t.has("col"), Raw: t.has("raw"), Said: t.has("said"), Text: t.has("text"), Hidden: t.has("hide"),
+		Column: t.has("col"), Raw: t.has("raw"), Said: t.has("said"), Text: t.has("text"), Note: t.has("note"), Hidden: t.has("hide"),
 	}
 	switch {
 	case len(t.words) > 1:
-		return Member{}, fmt.Errorf("is more than one of column, raw, said, text and hidden")
+		return Member{}, fmt.Errorf("is more than one of column, raw, said, text, note and hidden")
 	case (m.Raw || m.Said) && kind != String:
 		return Member{}, fmt.Errorf("is raw but no string")
 	case m.Text && kind != String:

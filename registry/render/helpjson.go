@@ -36,6 +36,7 @@ type (
 		OpenWorld  bool               `json:"open_world"`
 		Bounded    bool               `json:"bounded,omitempty"`
 		Stream     bool               `json:"stream,omitempty"`
+		Undone     bool               `json:"undone_with_caller,omitempty"`
 		Arguments  []helpArgument     `json:"arguments"`
 		Flags      []Flag             `json:"flags,omitempty"`
 		Then       string             `json:"wait_verb,omitempty"`
@@ -96,7 +97,7 @@ func newHelpVerb(form *Form) helpVerb {
 	help := helpVerb{
 		Name: v.Name, Summary: v.Summary, Doc: v.Doc,
 		Class: v.Class.String(), Scope: v.Scope.String(), Audience: v.Audience.Names(), Reach: v.Reach.String(),
-		Idempotent: v.Idempotent, OpenWorld: v.OpenWorld, Bounded: v.Bounded, Stream: v.Stream,
+		Idempotent: v.Idempotent, OpenWorld: v.OpenWorld, Bounded: v.Bounded, Stream: v.Stream, Undone: v.Undone,
 		Arguments: []helpArgument{}, Then: v.CLI.Then, Refusals: refusalsOf(form), Exits: v.CLI.Exits,
 		In: v.InSchema(), Out: v.OutSchema(),
 	}

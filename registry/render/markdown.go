@@ -87,6 +87,7 @@ func traits(v *registry.Verb) string {
 		{v.OpenWorld, "It may reach things outside this machine, through an agent."},
 		{v.Bounded, "It waits for a limited time; outcome `timeout` may be asked again."},
 		{v.Always, "It takes power away, so it works without audit log and free disk."},
+		{v.Undone, "When its caller goes away before it is done, it is undone."},
 		{v.Stream, "Its result opens a stream on the same way in."},
 	} {
 		if trait.holds {

@@ -64,6 +64,8 @@ type Member struct {
 	Said bool
 	// Text: several lines, shown as they are below everything else.
 	Text bool
+	// Note: of an item of a list, said below the table.
+	Note bool
 	// Hidden: only in --json.
 	Hidden bool
 	// Members are the fields of an Object, or of each item of Objects.

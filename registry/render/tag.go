@@ -14,7 +14,7 @@ type tag struct {
 
 var (
 	argumentWords = []string{"arg", "rest", "stdin", "split", "duration", "abs", "-"}
-	resultWords   = []string{"col", "raw", "said", "text", "hide"}
+	resultWords   = []string{"col", "raw", "said", "text", "note", "hide"}
 )
 
 func (t tag) has(word string) bool { return slices.Contains(t.words, word) }

@@ -28,7 +28,7 @@ type Task struct {
 	State       string   `json:"state" enum:"none,starting,working,waiting,done,idle,exited,unknown" jsonschema:"state of its first agent tab, or of its first tab; none without tabs" cli:"col"`
 	Signal      string   `json:"signal" enum:"none,hook,osc,process,title,screen,quiet" jsonschema:"what the state is known by; title, screen and quiet are guesses"`
 	FromCage    bool     `json:"from_cage,omitzero" jsonschema:"holds work that a cage may have written and that has not landed: landing it shows first what in it programs obey" cli:"hide"`
-	Trouble     string   `json:"trouble,omitempty" jsonschema:"what is wrong with the task or its git, in words"`
+	Trouble     string   `json:"trouble,omitempty" jsonschema:"what is wrong with the task, its checkout, its cage or its git, in words" cli:"note"`
 	Creator     string   `json:"creator,omitempty" jsonschema:"id of the task whose agent created it"`
 	Created     string   `json:"created" jsonschema:"when it was created (RFC 3339)"`
 	Tabs        []Tab    `json:"tabs" jsonschema:"its terminals, in order"`
@@ -91,8 +91,9 @@ type TaskNewOut struct {
 var TaskNew = registry.Define[TaskNewIn, TaskNewOut](registry.Verb{
 	Name:      "task_new",
 	Summary:   "create a task",
-	Doc:       "Creates a task: a branch and a checkout of its own in a project, with an agent running in a terminal. With a prompt, the agent gets it as soon as it is ready. Nothing is left behind when it fails.",
+	Doc:       "Creates a task: a branch and a checkout of its own in a project, with an agent running in a terminal. With a prompt, the agent gets it as soon as it is ready. Nothing is left behind when it fails, or when its caller goes away before the agent has started.",
 	Class:     registry.Write,
+	Undone:    true,
 	Scope:     registry.Scoped,
 	Audience:  registry.Everyone,
 	Reach:     registry.ReachCreate,

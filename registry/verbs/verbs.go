@@ -14,6 +14,7 @@
 //	-            not offered
 //	col          in results: a column of the table
 //	raw          in results: printed as it is, and nothing else
+//	note         in results: of the items of a list, said below their table, with the item's name
 //	said         in results: an agent's own words, printed with nothing else, harmless for a terminal unless --raw is given
 //	text         in results: several lines, shown as they are below everything else
 //	hide         in results: only in --json

@@ -1,6 +1,7 @@
 // The page's only way to the app: requests to its own origin, which the window answers in process. Nothing else
 // in the page calls fetch.
-import { newClient, type Answer, type Refusal, type Transport } from "../gen/verbs";
+import { newClient, type Answer, type Calls, type Refusal, type Transport } from "../gen/verbs";
+import { Lines } from "./lines";
 
 /** A failure that is no answer of the app: the request itself did not go through. */
 export class Unreachable extends Error {
@@ -28,6 +29,49 @@ const transport: Transport = async (verb, args) => answerOf(await post(`/call/${
 
 /** Calls verbs as the person at the window. */
 export const app = newClient(transport);
+
+/** A call that tells how far it has come and can be given up. */
+export interface Watched {
+  calls: Calls;
+  /** Gives the call up; what the app then undoes, it undoes as for a caller that went away. */
+  cancel(): Promise<void>;
+}
+
+/** Calls one verb; say is told meanwhile, in a few words, how far it has come. */
+export function watched(say: (text: string) => void): Watched {
+  const id = crypto.randomUUID();
+  let over = false;
+  const told: Transport = async (verb, args) => {
+    try {
+      return await lastLine(await post(`/call/${verb}?call=${id}`, JSON.stringify(args)), say);
+    } finally {
+      over = true;
+    }
+  };
+  const cancel = async () => {
+    // The call itself may be on its way still.
+    while (!over && !(await post(`/cancel/${id}`, null)).ok) await new Promise((resolve) => setTimeout(resolve, 50));
+  };
+  return { calls: newClient(told), cancel };
+}
+
+/** Returns the answer, which is the last line of a response, and tells what comes before. */
+async function lastLine(response: Response, say: (text: string) => void): Promise<Answer<unknown>> {
+  if (!response.ok || !response.body) throw new Unreachable(`status ${response.status}`);
+  const lines = new Lines();
+  const reader = response.body.getReader();
+  let last: (Answer<unknown> & { progress?: string }) | undefined;
+  for (;;) {
+    const { value, done } = await reader.read();
+    for (const line of lines.push(done ? new TextEncoder().encode("\n") : value)) {
+      last = JSON.parse(line) as Answer<unknown> & { progress?: string };
+      if (last.progress !== undefined) say(last.progress);
+    }
+    if (done) break;
+  }
+  if (last === undefined || last.progress !== undefined) throw new Unreachable("its answer broke off");
+  return last;
+}
 
 /** Asks the window itself for what no verb covers; see app/gui. Throws Unreachable, or the refusal's reason. */
 export async function host(act: "pick-directory" | "open-url" | "renderer" | "quit" | "stay" | "in-view" | "report", text = ""): Promise<string> {

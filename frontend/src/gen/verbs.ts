@@ -110,7 +110,7 @@ export interface Task {
   signal: "none" | "hook" | "osc" | "process" | "title" | "screen" | "quiet";
   /** holds work that a cage may have written and that has not landed: landing it shows first what in it programs obey */
   from_cage?: boolean;
-  /** what is wrong with the task or its git, in words */
+  /** what is wrong with the task, its checkout, its cage or its git, in words */
   trouble?: string;
   /** id of the task whose agent created it */
   creator?: string;
