@@ -99,9 +99,11 @@ func (s *session) record(program, version, digest, to string) (err error) {
 	slave.Close()
 	read := make(chan struct{})
 	go func() { defer close(read); r.read() }()
-	for _, step := range s.steps {
+	for i, step := range s.steps {
 		if err := step(r); err != nil {
-			return err
+			_ = syscall.Kill(-r.cmd.Process.Pid, syscall.SIGKILL)
+			_ = r.cmd.Wait()
+			return errors.Join(fmt.Errorf("step %d: %w; what was recorded until then is in %s.part", i+1, err, to), r.write(to+".part"))
 		}
 	}
 	late := time.AfterFunc(quitTime, func() { _ = syscall.Kill(-r.cmd.Process.Pid, syscall.SIGKILL) })
