@@ -136,3 +136,31 @@ func TestACrashLeavesNobody(t *testing.T) {
 		t.Errorf("%q", text)
 	}
 }
+
+// TestOutputIsOnDiskWithinSeconds: what a crash costs of the output is what came in the last seconds, and each piece after a save is
+// saved again.
+func TestOutputIsOnDiskWithinSeconds(t *testing.T) {
+	r := newRig(t)
+	made := r.task("fix", "shell", "")
+	file := filepath.Join(r.dir, "tabs", made["id"].(string)+".json")
+	for _, word := range []string{"first", "second"} {
+		r.must("task_send", `{"task":"fix","text":%q}`, "echo "+word+"-$((40+2))")
+		r.logged("shell", word+"-42")
+		shown := time.Now()
+		for !strings.Contains(readIfThere(t, file), word+"-42") {
+			if time.Since(shown) > 20*time.Second { // 3 s on a quiet machine
+				t.Fatalf("%q is not on disk after %v", word, time.Since(shown))
+			}
+			time.Sleep(20 * time.Millisecond)
+		}
+	}
+}
+
+func readIfThere(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(name)
+	if err != nil && !os.IsNotExist(err) {
+		t.Fatal(err)
+	}
+	return string(text)
+}

@@ -19,8 +19,6 @@ var modifiedF3 = regexp.MustCompile(`^\x1b\[1;[2-8]R$`)
 
 // withoutAnswers returns typed bytes without this terminal's own answers. The tab has a terminal of its own, which
 // answers each question at once, with or without anyone attached: a second answer would be taken for typing.
-//
-// An answer that is split over two reads passes; terminals write one at once.
 func withoutAnswers(typed []byte) []byte {
 	return answer.ReplaceAllFunc(typed, func(found []byte) []byte {
 		if modifiedF3.Match(found) {

@@ -147,9 +147,11 @@ func connect(ctx context.Context, local *screen, remote *ctl.Terminal) error {
 		}
 		ended <- err
 	})
-	// A read of the terminal cannot be ended from here: this goroutine stays until the program does.
+	// A read of the terminal cannot be ended from here: these goroutines stay until the program does.
+	pieces := make(chan []byte)
+	local.guarded(func() { readPieces(local.in, pieces) })
 	local.guarded(func() {
-		if typeUntilDetached(local.in, remote) {
+		if typeUntilDetached(pieces, remote) {
 			ended <- nil
 		}
 	})
@@ -161,28 +163,6 @@ func connect(ctx context.Context, local *screen, remote *ctl.Terminal) error {
 			return refusal.New(refusal.Cancelled, "detached by a signal", "")
 		case <-resized:
 			local.tellSize(remote)
-		}
-	}
-}
-
-// typeUntilDetached sends what is typed, and returns true when the person detached or the terminal is gone.
-// It returns false when nothing more can be sent: why is for the goroutine to say that reads.
-func typeUntilDetached(in io.Reader, remote *ctl.Terminal) bool {
-	buf := make([]byte, 32<<10)
-	for {
-		n, err := in.Read(buf)
-		typed := buf[:n]
-		at := detachAt(typed)
-		if at >= 0 {
-			typed = typed[:at]
-		}
-		if typed = withoutAnswers(typed); len(typed) > 0 {
-			if err := remote.Type(typed); err != nil {
-				return false
-			}
-		}
-		if at >= 0 || err != nil {
-			return true
 		}
 	}
 }

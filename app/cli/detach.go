@@ -20,8 +20,7 @@ const (
 	eventRelease  = "3"
 )
 
-// detachAt returns where in typed bytes the person detaches, or -1. A sequence that is split over two reads is
-// not seen: terminals write a key at once, and holding half of one back would delay the escape key.
+// detachAt returns where in typed bytes the person detaches, or -1.
 func detachAt(typed []byte) int {
 	for i, c := range typed {
 		if c == detachKey {

@@ -76,6 +76,10 @@ func (t *Tab) show(p []byte) {
 		return
 	}
 	t.output += uint64(len(p))
+	if !t.unsaved && t.spec.Printed != nil {
+		t.unsaved = true
+		t.spec.Printed()
+	}
 	t.printed = time.Now()
 	t.observe(settle.Observation{Kind: settle.KindOutput, Bytes: len(p)})
 	t.screen.Write(p)

@@ -45,6 +45,7 @@ func (t *Tab) Save(blank func(string) string) Saved {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	t.unsaved = false
 	cols, rows := t.screen.Size()
 	saved := Saved{
 		ID: t.spec.ID, Name: t.spec.Name, Agent: t.spec.Agent.ID, Cols: uint16(cols), Rows: uint16(rows), Title: blank(t.screen.Title()),

@@ -78,3 +78,25 @@ func TestWhatIsSavedIsBounded(t *testing.T) {
 	}
 	enter(t, opened)
 }
+
+// TestATabSaysOnceThatItIsUnsaved: whoever saves tabs need not look at them while nothing is printed.
+func TestATabSaysOnceThatItIsUnsaved(t *testing.T) {
+	said := 0
+	tab := Restore(Saved{Cols: 80, Rows: 24}, "t-1", builtin(t, "shell"), 100)
+	tab.spec.Printed = func() { said++ }
+	tab.session = &pty.Session{}
+	for i, want := range []int{1, 1} {
+		tab.show([]byte("x"))
+		if said != want {
+			t.Errorf("piece %d: said %d times, want %d", i+1, said, want)
+		}
+	}
+	tab.Save(func(line string) string { return line })
+	if said != 1 {
+		t.Errorf("a save is output: said %d times", said)
+	}
+	tab.show([]byte("y"))
+	if said != 2 {
+		t.Errorf("after a save: said %d times", said)
+	}
+}

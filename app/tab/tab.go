@@ -50,6 +50,9 @@ type Spec struct {
 	// Changed, when set, is called when the state or the queue changed. The tab is locked meanwhile: it must
 	// neither block nor ask the tab.
 	Changed func()
+	// Printed, when set, is called when the program prints something for the first time, and for the first time after each Save. The tab
+	// is locked meanwhile, as for Changed.
+	Printed func()
 	// Queue are texts that waited in an earlier run, with their senders' right to send.
 	Queue []Queued
 	// Keep, when set, keeps the queue on disk.
@@ -130,6 +133,7 @@ type Tab struct {
 	told     int           // reports of the agent's hooks
 	strays   int           // reports without the nonce, or that were none
 	unseen   bool          // the screen has changed since it was read
+	unsaved  bool          // it has printed something since Save
 	seen     time.Time     // when it was read
 	saved    Saved         // what a restored tab was made from; never changed
 	ended    chan struct{} // closed when the process has ended and its output is read

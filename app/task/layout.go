@@ -16,26 +16,51 @@ import (
 // layouts keeps the tabs of each task across restarts of the app, one file a task.
 var layouts = store.DefineCollection[[]tab.Saved]("tabs", 1)
 
-// saveEvery is how often the tabs of a running app are saved: what a crash may cost of their output.
-const saveEvery = time.Minute
+// What a crash may cost of the tabs' output: it is saved saveSoon after it began to come, and later where saving takes long, so that it
+// takes at most 1/saveShare of a processor, but never later than saveLate.
+const (
+	saveSoon  = 3 * time.Second
+	saveLate  = time.Minute
+	saveShare = 50
+)
 
-// SaveLayouts saves the tabs of all tasks whose tabs have changed, until done is closed. It returns after that.
+// saveAfter is how long output waits when the last save took some time.
+func saveAfter(took time.Duration) time.Duration {
+	return min(max(saveSoon, saveShare*took), saveLate)
+}
+
+// SaveLayouts saves the tabs of all tasks that have printed something, until done is closed. It returns after that. While nothing is
+// printed it sleeps.
 func (s *Tasks) SaveLayouts(done <-chan struct{}) {
 	seen := map[ident.Task]uint64{}
-	tick := time.NewTicker(saveEvery)
-	defer tick.Stop()
+	var took time.Duration
 	for {
 		select {
-		case <-tick.C:
-			for _, record := range s.List() {
-				if now := s.shown(record.ID); now != seen[record.ID] {
-					s.saveLayout(record.ID)
-					seen[record.ID] = now
-				}
-			}
+		case <-s.unsaved:
 		case <-done:
 			return
 		}
+		select {
+		case <-time.After(saveAfter(took)):
+		case <-done:
+			return
+		}
+		began := time.Now()
+		for _, record := range s.List() {
+			if now := s.shown(record.ID); now != seen[record.ID] {
+				s.saveLayout(record.ID)
+				seen[record.ID] = now
+			}
+		}
+		took = time.Since(began)
+	}
+}
+
+// printed is told by a tab that has printed something since it was last saved.
+func (s *Tasks) printed() {
+	select {
+	case s.unsaved <- struct{}{}:
+	default: // it is known already
 	}
 }
 

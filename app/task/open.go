@@ -128,7 +128,7 @@ func (s *Tasks) openTab(ctx context.Context, t *task, definition agent.Definitio
 		ID: tabID, Queue: queue, Keep: s.keepQueue(tabID), Task: t.record().ID, Name: name, Agent: definition,
 		Argv: argv, Env: append(place.env, extra...), Dir: t.record().Dir, Size: firstSize, Start: place.start,
 		Scrollback: s.Settings.Int(settings.Scrollback), Prompted: passed, Hooks: definition.Reports(launch),
-		Conversation: session, Resumed: resume, Before: before,
+		Conversation: session, Resumed: resume, Before: before, Printed: s.printed,
 		Opener: want.opener, Outside: want.outside, Changed: s.Changed,
 	}, s.Log.Warn)
 	if err != nil {

@@ -83,6 +83,7 @@ type Tasks struct {
 	following sync.WaitGroup
 	plugins   string // directory with our plugin for agents that have no hooks
 	trying    *trying
+	unsaved   chan struct{} // holds one when a tab has printed something that is not saved
 }
 
 // task is a task at run time.
@@ -112,7 +113,7 @@ type task struct {
 
 // Open reads the tasks and puts right what a crash left behind.
 func Open(ctx context.Context, tools Tools) (*Tasks, error) {
-	s := &Tasks{Tools: tools, tasks: map[ident.Task]*task{}, trying: newTrying()}
+	s := &Tasks{Tools: tools, tasks: map[ident.Task]*task{}, trying: newTrying(), unsaved: make(chan struct{}, 1)}
 	var err error
 	if s.plugins, err = writePlugins(tools.Store); err != nil {
 		return nil, fmt.Errorf("open tasks: %w", err)

@@ -45,6 +45,7 @@ type recorder struct {
 	lines   []byte
 	err     error
 	printed time.Time // when the agent last printed something
+	display *screen.Screen
 }
 
 // record runs the session and writes it.
@@ -97,11 +98,18 @@ func (s *session) record(program, version, digest, to string) (err error) {
 		return err
 	}
 	slave.Close()
+	r.display = screen.New(screen.Options{
+		Cols: cols, Rows: rows, Scrollback: -1, Version: "record",
+		Reply:  func(p []byte) { _, _ = r.tty.Write(p) },
+		Events: screen.Events{Status: func(string) {}},
+	})
 	read := make(chan struct{})
 	go func() { defer close(read); r.read() }()
-	for _, step := range s.steps {
+	for i, step := range s.steps {
 		if err := step(r); err != nil {
-			return err
+			_ = syscall.Kill(-r.cmd.Process.Pid, syscall.SIGKILL)
+			_ = r.cmd.Wait()
+			return errors.Join(fmt.Errorf("step %d: %w; what was recorded until then is in %s.part", i+1, err, to), r.write(to+".part"))
 		}
 	}
 	late := time.AfterFunc(quitTime, func() { _ = syscall.Kill(-r.cmd.Process.Pid, syscall.SIGKILL) })
@@ -136,11 +144,6 @@ func (r *recorder) event(kind, text string) {
 // read records what the agent prints and answers what it asks, as the tab does.
 func (r *recorder) read() {
 	taker := osc.NewTaker(hook.Number, hook.MaxCommand, func([]byte) {})
-	display := screen.New(screen.Options{
-		Cols: cols, Rows: rows, Scrollback: -1, Version: "record",
-		Reply:  func(p []byte) { _, _ = r.tty.Write(p) },
-		Events: screen.Events{Status: func(string) {}},
-	})
 	buf := make([]byte, 64<<10)
 	held := 0
 	for {
@@ -148,8 +151,8 @@ func (r *recorder) read() {
 		if n > 0 {
 			r.mu.Lock()
 			r.printed = time.Now()
+			_, _ = r.display.Write(taker.Filter(append([]byte(nil), buf[held:held+n]...)))
 			r.mu.Unlock()
-			_, _ = display.Write(taker.Filter(append([]byte(nil), buf[held:held+n]...)))
 		}
 		whole := held + n
 		for back := 1; back < utf8.UTFMax && back <= whole; back++ { // a character that a read has cut goes with the next
@@ -215,6 +218,30 @@ func silent(d time.Duration) step {
 	}
 }
 
+// shows tells whether a text is on the screen of the agent.
+func (r *recorder) shows(text string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, line := range r.display.Lines(rows) {
+		if strings.Contains(line.Plain, text) {
+			return true
+		}
+	}
+	return false
+}
+
+// drawn waits until a text is on the screen, and then until all is drawn.
+func drawn(text string, d time.Duration) step {
+	return func(r *recorder) error {
+		for begin := time.Now(); !r.shows(text); time.Sleep(20 * time.Millisecond) {
+			if time.Since(begin) > patience {
+				return fmt.Errorf("no %q on its screen in %v", text, patience)
+			}
+		}
+		return silent(d)(r)
+	}
+}
+
 // taken waits until the model was asked for the last prompt, and a little longer for what the agent says of it.
 func taken(d time.Duration) step {
 	return func(r *recorder) error {
@@ -233,13 +260,19 @@ func is(state string) step {
 	return func(r *recorder) error { r.event("m", "is "+state); return nil }
 }
 
-// prompt pastes a text and presses Enter, as a delivery does.
+// echoed is how long an agent may take to show a pasted text; one that is stopped never does.
+const echoed = 3 * time.Second
+
+// prompt pastes a text, and presses Enter once it is shown, as a delivery does.
 func prompt(text string) step {
 	return func(r *recorder) error {
 		r.asked = r.model.Asked()
 		r.event("m", "deliver")
 		if err := r.types("\x1b[200~" + text + "\x1b[201~"); err != nil {
 			return err
+		}
+		seen, _, _ := strings.Cut(text, " @@") // a long one is wrapped
+		for begin := time.Now(); !r.shows(seen) && time.Since(begin) < echoed; time.Sleep(5 * time.Millisecond) {
 		}
 		time.Sleep(150 * time.Millisecond)
 		r.event("m", "deliver again")

@@ -130,7 +130,7 @@ var sessions = []session{
 		// Else it offers a mode in which its vendor's server decides most permissions, or begins in it (2.1.332).
 		name: "claude-turns", agent: "claude", prepare: claudeHome, env: claudeEnv, args: []string{"--permission-mode", "default"},
 		steps: join(
-			[]step{silent(4 * second), is("idle")},
+			[]step{drawn("❯", 4*second), is("idle")},
 			turn("T1 @@ bash sleep 2 ;; say END1.", 2*second),
 			question("T2 @@ bash echo a > a.txt ;; say END2.", "permission", "\r"),
 			question("T3 @@ bash echo b > b.txt ;; say END3.", "permission", "\x1b"),
@@ -145,12 +145,12 @@ var sessions = []session{
 	},
 	{
 		name: "claude-trust", agent: "claude", prepare: claudeUntrusted, env: claudeEnv,
-		steps: []step{silent(3 * second), is("waiting"), key("\r")}, // the answer that is chosen beforehand is No
+		steps: []step{drawn("trust", 3*second), is("waiting"), key("\r")}, // the answer that is chosen beforehand is No
 	},
 	{
 		name: "codex-turns", agent: "codex", prepare: codexHome, env: codexEnv,
 		steps: join(
-			[]step{silent(4 * second), is("idle")},
+			[]step{drawn("›", 4*second), is("idle")},
 			turn("T1 @@ bash sleep 2 ;; say END1.", 2*second),
 			question("T2 @@ esc echo a > a.txt ;; say END2.", "permission", "y"),
 			question("T3 @@ esc echo b > b.txt ;; say END3.", "permission", "\x1b"),
@@ -163,7 +163,7 @@ var sessions = []session{
 	{
 		name: "gemini-turns", agent: "gemini", prepare: geminiHome, env: geminiEnv, args: []string{"-m", "gemini-2.5-flash"},
 		steps: join(
-			[]step{silent(8 * second), is("idle")},
+			[]step{drawn("Type your message", 4*second), is("idle")},
 			turn("T1 @@ slow 4", 4*second),
 			question("T2 @@ bash echo a > a.txt ;; say END2.", "permission", "\r"),
 			question("T3 @@ bash echo b > b.txt ;; say END3.", "permission", "\x1b"),
@@ -175,7 +175,7 @@ var sessions = []session{
 	{
 		name: "opencode-turns", agent: "opencode", prepare: opencodeHome, env: opencodeEnv,
 		steps: join(
-			[]step{silent(8 * second), is("idle")},
+			[]step{drawn("ctrl+p commands", 3*second), is("idle")},
 			turn("T1 @@ slow 4", 4*second),
 			question("T2 @@ bash echo a > a.txt ;; say END2.", "permission", "\r"),
 			turn("T3 @@ bash sleep 3 ;; say END3.", 3*second),
