@@ -6,6 +6,8 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -170,7 +172,7 @@ func TestTheDiskOfATask(t *testing.T) {
 	r.cagedShell("fix", "")
 	total := func() float64 {
 		out := r.must("task_disk", `{"task":"fix"}`)
-		if out["whole"] != true || len(out["use"].([]any)) != 3 || out["warning"] != nil {
+		if out["whole"] != true || len(out["use"].([]any)) != 4 || out["warning"] != nil {
 			t.Errorf("disk: %v", out)
 		}
 		return out["total"].(float64)
@@ -219,6 +221,13 @@ func TestFromWatchingToACage(t *testing.T) {
 	r.wait("fix")
 	r.must("task_tab", `{"task":"fix","agent":"shell","name":"side"}`)
 	r.refused(refusal.Conflict, "cage_draft", `{"task":%q}`, r.must("task_new", `{"name":"plain","project":"demo","agent":"shell"}`)["task"].(map[string]any)["id"]) // nothing was seen of that one
+
+	// What watching breaks is said, and said of nothing else.
+	for name, said := range map[string]bool{"fix": true, "plain": false} {
+		if can := fmt.Sprint(r.must("task_status", `{"task":%q}`, name)["can"]); strings.Contains(can, "sudo") != said || !strings.Contains(can, "No cage") {
+			t.Errorf("%s: %s", name, can)
+		}
+	}
 
 	// Watched: everything is let through, and seen, and nothing else is.
 	r.ask("fix", "write by-the-agent.txt made while watched\nsay written")
@@ -281,5 +290,47 @@ func TestFromWatchingToACage(t *testing.T) {
 	r.must("server_close", `{"task":"fix","port":18081}`)
 	if _, err := getPage(url + "/caged.txt"); !errors.Is(err, syscall.ECONNREFUSED) {
 		t.Errorf("it was closed and answers: %v", err)
+	}
+}
+
+// TestClearingTheCachesOfATask: what its cage wrote goes when the person confirms, and the person's own below it stays.
+func TestClearingTheCachesOfATask(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	own := put(t, "fetched by the person\n", filepath.Dir(r.repo), "home", ".npm", "_cacache", "index")
+	r.cagedShell("fix", "")
+	caches := func() float64 {
+		for _, use := range r.must("task_disk", `{"task":"fix"}`)["use"].([]any) {
+			if use := use.(map[string]any); use["what"] == "caches" {
+				return use["bytes"].(float64)
+			}
+		}
+		t.Fatal("no caches are counted")
+		return 0
+	}
+	empty := caches()
+	r.inside("fix", "grep -q person ~/.npm/_cacache/index; head -c 3000000 /dev/urandom > ~/.npm/_cacache/big; rm ~/.npm/_cacache/index")
+	if grown := caches() - empty; grown < 3e6 || grown > 4e6 {
+		t.Fatalf("3 MB were written and %.0f counted", grown)
+	}
+	if no := r.refused(refusal.Conflict, "caches_clear", `{"task":"fix"}`); !strings.Contains(no.Reason, "shell") {
+		t.Errorf("what it ends is not said: %s", no.Reason)
+	}
+	r.inside("fix", "test -s ~/.npm/_cacache/big")
+	out := r.must("caches_clear", `{"task":"fix","confirm":true}`)
+	if freed := out["freed"].(float64); freed < 3e6 || fmt.Sprint(out["restarted"]) != "[shell]" || len(out["failed"].([]any)) != 0 {
+		t.Errorf("%v", out)
+	}
+	r.wait("fix")
+	r.inside("fix", "test ! -e ~/.npm/_cacache/big && grep -q person ~/.npm/_cacache/index")
+	if left := caches(); left > empty {
+		t.Errorf("%.0f bytes are left of %.0f", left, empty)
+	}
+	if text, err := os.ReadFile(own); err != nil || string(text) != "fetched by the person\n" {
+		t.Errorf("the person's own: %q, %v", text, err)
+	}
+	r.must("cage_edit", `{"task":"fix","cage":"off","confirm":true}`) // no cage runs: nothing ends, nothing is asked
+	if out := r.must("caches_clear", `{"task":"fix"}`); len(out["restarted"].([]any)) != 0 || caches() != 0 {
+		t.Errorf("%v", out)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"termic/registry/ident"
 	"termic/sandbox/launch"
 	"termic/sandbox/profile"
 )
@@ -122,3 +123,10 @@ func (b *builder) layer(c cache, at, lower string) (profile.Cache, error) {
 	}
 	return planned, nil
 }
+
+// CachesDir returns where the layers of a task's caches are; it may not exist.
+func (k *Keeper) CachesDir(id ident.Task) string { return filepath.Join(k.dir(id), cacheDir) }
+
+// ClearCaches deletes the layers of a task's caches: what it fetched and made, while the person's own below them stay as they
+// are. A task that serves a cage is ErrInUse.
+func (k *Keeper) ClearCaches(id ident.Task) error { return k.with(id, "clear caches of", removeCaches) }

@@ -42,7 +42,7 @@ func (b *builder) size() error {
 		return fmt.Errorf("measure state: %w", err)
 	}
 	if bytes >= sizeNoted {
-		b.note("its agents' state and layers of caches take %d MB; archiving the task removes the layers", bytes>>20)
+		b.note("its agents' state and layers of caches take %d MB; termic clear-caches removes the layers, as archiving the task does", bytes>>20)
 	}
 	return nil
 }

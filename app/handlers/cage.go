@@ -67,7 +67,13 @@ func (s Services) cageEdit(ctx context.Context, call registry.Call, in verbs.Cag
 
 // can says in words what a task can really touch; nothing, when that cannot be said.
 func (s Services) can(record task.Record) []string {
-	if !record.Mode.Caged() {
+	switch {
+	case record.Mode == capability.Monitor:
+		return []string{
+			"No cage: it can do whatever you can. What its programs read, write, connect to and start is listed, and nothing is blocked.",
+			"Programs that gain rights do not work in it: sudo, su, and whatever else is set-user-id.",
+		}
+	case !record.Mode.Caged():
 		return []string{"No cage: it can do whatever you can."}
 	}
 	can, err := s.Tasks.Effective(record)

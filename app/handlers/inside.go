@@ -3,6 +3,7 @@ package handlers
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"termic/app/settings"
@@ -16,6 +17,7 @@ func (s Services) bindInside(r *registry.Router) {
 	bind(r, verbs.ServerClose, s.serverClose)
 	bind(r, verbs.ServerList, s.serverList)
 	bind(r, verbs.TaskDisk, s.taskDisk)
+	bind(r, verbs.CachesClear, s.cachesClear)
 	bind(r, verbs.TaskWatched, s.taskWatched)
 	bind(r, verbs.CageDraft, s.cageDraft)
 }
@@ -65,8 +67,24 @@ func (s Services) taskDisk(ctx context.Context, call registry.Call, _ verbs.Task
 		out.Total += u.Bytes
 	}
 	if warn := s.Settings.Int(settings.DiskWarning); warn > 0 && out.Total >= int64(warn)<<30 {
-		out.Warning = fmt.Sprintf("more than %d GiB: look for builds and caches that are not needed any more, or archive the task", warn)
+		out.Warning = fmt.Sprintf("more than %d GiB: look for builds that are not needed any more, clear its caches (termic clear-caches), or archive the task", warn)
 	}
+	return out, nil
+}
+
+func (s Services) cachesClear(ctx context.Context, call registry.Call, in verbs.CachesClearIn) (verbs.CachesClearOut, error) {
+	cleared, err := s.Tasks.ClearCaches(ctx, call.Subject.Task, in.Confirm)
+	if err != nil {
+		return verbs.CachesClearOut{}, err
+	}
+	out := verbs.CachesClearOut{Freed: cleared.Freed, Restarted: cleared.Restarted, Failed: []string{}}
+	if out.Restarted == nil {
+		out.Restarted = []string{}
+	}
+	for name, why := range cleared.Failed {
+		out.Failed = append(out.Failed, name+": "+explain(why).Error())
+	}
+	slices.Sort(out.Failed)
 	return out, nil
 }
 

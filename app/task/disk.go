@@ -5,6 +5,8 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path"
+	"path/filepath"
 	"time"
 
 	"termic/registry/ident"
@@ -18,7 +20,7 @@ const (
 
 // DiskUse is what one kind of a task's files takes of the disk.
 type DiskUse struct {
-	What  string // "checkout", "git", "state and caches"
+	What  string // "checkout", "git", "state", "caches"
 	Bytes int64  // as the system counts blocks; a file with several names is shared among them
 	Files int
 }
@@ -34,9 +36,10 @@ func (s *Tasks) Disk(ctx context.Context, id ident.Task) (use []DiskUse, whole b
 	if err != nil {
 		return nil, false, err
 	}
-	dirs := []struct{ what, dir string }{{"git", view}, {"state and caches", s.State.Dir(id)}}
+	caches := s.State.CachesDir(id)
+	dirs := []struct{ what, dir, but string }{{"git", view, ""}, {"state", s.State.Dir(id), filepath.Base(caches)}, {"caches", caches, ""}}
 	if record.OwnCheckout {
-		dirs = append([]struct{ what, dir string }{{"checkout", record.Dir}}, dirs...)
+		dirs = append([]struct{ what, dir, but string }{{"checkout", record.Dir, ""}}, dirs...)
 	}
 	ctx, cancel := context.WithTimeout(ctx, countTime)
 	defer cancel()
@@ -44,7 +47,7 @@ func (s *Tasks) Disk(ctx context.Context, id ident.Task) (use []DiskUse, whole b
 	left := maxCounted
 	for _, d := range dirs {
 		u := DiskUse{What: d.what}
-		all, err := u.count(ctx, d.dir, &left)
+		all, err := u.count(ctx, d.dir, d.but, &left)
 		if err != nil {
 			return nil, false, err
 		}
@@ -57,7 +60,11 @@ func (s *Tasks) Disk(ctx context.Context, id ident.Task) (use []DiskUse, whole b
 // errEnough ends a count.
 var errEnough = errors.New("enough was counted")
 
-func (u *DiskUse) count(ctx context.Context, dir string, left *int) (whole bool, err error) {
+// overlaysOwn are the directories of a layer that the kernel keeps for itself, and closes to everyone but root.
+const overlaysOwn = "*/work/work"
+
+// count adds up what is below a directory, but for one name in it.
+func (u *DiskUse) count(ctx context.Context, dir, but string, left *int) (whole bool, err error) {
 	root, err := os.OpenRoot(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return true, nil
@@ -67,13 +74,17 @@ func (u *DiskUse) count(ctx context.Context, dir string, left *int) (whole bool,
 	}
 	defer root.Close()
 	whole = true
-	err = fs.WalkDir(root.FS(), ".", func(_ string, entry fs.DirEntry, err error) error {
+	err = fs.WalkDir(root.FS(), ".", func(name string, entry fs.DirEntry, err error) error {
 		if ctx.Err() != nil || *left == 0 {
 			return errEnough
 		}
 		if err != nil { // unreadable, or gone meanwhile
-			whole = whole && errors.Is(err, fs.ErrNotExist)
+			closed, _ := path.Match(overlaysOwn, name)
+			whole = whole && (errors.Is(err, fs.ErrNotExist) || closed)
 			return nil
+		}
+		if name == but {
+			return fs.SkipDir
 		}
 		*left--
 		if info, err := entry.Info(); err == nil {

@@ -135,7 +135,7 @@ func (in TaskDiskIn) Target() registry.Target { return registry.Target{Task: in.
 
 // DiskUse is what one kind of a task's files takes.
 type DiskUse struct {
-	What  string `json:"what" jsonschema:"checkout, git, or state and caches" cli:"col"`
+	What  string `json:"what" jsonschema:"checkout, git, state of its agents, or caches" cli:"col"`
 	Bytes int64  `json:"bytes" jsonschema:"bytes on the disk" cli:"col"`
 	Files int    `json:"files" jsonschema:"files and directories" cli:"col"`
 }
@@ -158,6 +158,35 @@ var TaskDisk = registry.Define[TaskDiskIn, TaskDiskOut](registry.Verb{
 	Reach:    registry.ReachSight, Idempotent: true,
 	Refusals: []refusal.Code{refusal.NotFound, refusal.Ambiguous},
 	CLI:      registry.Command{Path: "disk", Example: "disk fix-login"},
+})
+
+// CachesClearIn are the arguments of caches_clear.
+type CachesClearIn struct {
+	Task    string `json:"task" min:"1" jsonschema:"task: name, project/name, unique prefix, or id" cli:"arg"`
+	Confirm bool   `json:"confirm,omitempty" jsonschema:"yes: end what runs in the task and start its tabs again"`
+}
+
+// Target implements registry.Targeted.
+func (in CachesClearIn) Target() registry.Target { return registry.Target{Task: in.Task} }
+
+// CachesClearOut is the result of caches_clear.
+type CachesClearOut struct {
+	Freed     int64    `json:"freed" jsonschema:"bytes that they took of the disk"`
+	Restarted []string `json:"restarted" jsonschema:"tabs that were ended and started again"`
+	Failed    []string `json:"failed" jsonschema:"tabs that were ended and could not be started again"`
+}
+
+var CachesClear = registry.Define[CachesClearIn, CachesClearOut](registry.Verb{
+	Name:    "caches_clear",
+	Summary: "clear a task's caches",
+	Doc: "Deletes what a task's cages wrote over your caches of modules, packages and compilers. Yours stay as they are, and what is missing is fetched or made again. " +
+		"Where a cage runs it ends all that runs in the task and starts its tabs again: it is refused until confirm is given, and says what it would end.",
+	Class:    registry.Write,
+	Scope:    registry.Full,
+	Audience: registry.ForCLI,
+	Reach:    registry.ReachAct,
+	Refusals: []refusal.Code{refusal.NotFound, refusal.Ambiguous, refusal.Conflict},
+	CLI:      registry.Command{Path: "clear-caches", Example: "clear-caches fix-login --confirm"},
 })
 
 // TaskWatchedIn are the arguments of task_watched.

@@ -32,7 +32,7 @@ func All() []*registry.Verb {
 		TaskRun.Verb(), TaskOpen.Verb(),
 		CageEdit.Verb(), TabOutside.Verb(),
 		QueueList.Verb(), QueueEdit.Verb(), QueueCancel.Verb(),
-		CageDenials.Verb(), ServerOpen.Verb(), ServerClose.Verb(), ServerList.Verb(), TaskDisk.Verb(), TaskWatched.Verb(), CageDraft.Verb(),
+		CageDenials.Verb(), ServerOpen.Verb(), ServerClose.Verb(), ServerList.Verb(), TaskDisk.Verb(), CachesClear.Verb(), TaskWatched.Verb(), CageDraft.Verb(),
 		ProjectAdd.Verb(), ProjectList.Verb(), ProjectSettings.Verb(), TrustAnswer.Verb(), ProjectRemove.Verb(),
 		AgentAdd.Verb(), AgentTest.Verb(), AgentRemove.Verb(),
 		SettingsGet.Verb(), SettingsSet.Verb(), SettingsList.Verb(),

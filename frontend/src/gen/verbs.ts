@@ -1008,7 +1008,7 @@ export interface TaskDiskIn {
 }
 
 export interface DiskUse {
-  /** checkout, git, or state and caches */
+  /** checkout, git, state of its agents, or caches */
   what: string;
   /** bytes on the disk */
   bytes: number;
@@ -1025,6 +1025,22 @@ export interface TaskDiskOut {
   whole: boolean;
   /** said when it is unusually much */
   warning?: string;
+}
+
+export interface CachesClearIn {
+  /** task: name, project/name, unique prefix, or id */
+  task: string;
+  /** yes: end what runs in the task and start its tabs again */
+  confirm?: boolean;
+}
+
+export interface CachesClearOut {
+  /** bytes that they took of the disk */
+  freed: number;
+  /** tabs that were ended and started again */
+  restarted: string[];
+  /** tabs that were ended and could not be started again */
+  failed: string[];
 }
 
 export interface TaskWatchedIn {
@@ -1812,6 +1828,8 @@ export interface Verbs {
   server_list: { in: ServerListIn; out: ServerListOut };
   /** what a task takes of the disk */
   task_disk: { in: TaskDiskIn; out: TaskDiskOut };
+  /** clear a task's caches */
+  caches_clear: { in: CachesClearIn; out: CachesClearOut };
   /** what a task in mode monitor asked for */
   task_watched: { in: TaskWatchedIn; out: TaskWatchedOut };
   /** draft a cage from what a task was seen to ask for */
@@ -1924,6 +1942,7 @@ export const verbs: { readonly [K in VerbName]: { readonly summary: string; read
   server_close: { summary: "close a server that was opened", class: "write" },
   server_list: { summary: "list a task's servers that were opened", class: "read" },
   task_disk: { summary: "what a task takes of the disk", class: "read" },
+  caches_clear: { summary: "clear a task's caches", class: "write" },
   task_watched: { summary: "what a task in mode monitor asked for", class: "read" },
   cage_draft: { summary: "draft a cage from what a task was seen to ask for", class: "read" },
   project_add: { summary: "register a git repository as a project", class: "write" },
