@@ -135,6 +135,9 @@ func newGround(stage string) (_ seatbelt.Ground, end func(), err error) {
 	if g.Base, err = filepath.EvalSymlinks(base); err != nil {
 		return g, nil, err
 	}
+	if g.Shared, err = filepath.EvalSymlinks("/tmp"); err != nil {
+		return g, nil, err
+	}
 	if g.Prober, err = filepath.EvalSymlinks(stage); err != nil {
 		return g, nil, err
 	}

@@ -39,7 +39,7 @@ func attempt(what string, on []string) error {
 	switch what {
 	case seatbelt.TryStart:
 		operands = 0
-	case seatbelt.TryMove:
+	case seatbelt.TryMove, seatbelt.TryFollow, seatbelt.TryLink:
 		operands = 2
 	}
 	if len(on) != operands {
@@ -66,6 +66,17 @@ func attempt(what string, on []string) error {
 			return err
 		}
 		return os.Rename(on[1], on[0])
+	case seatbelt.TryFollow:
+		if err := os.Symlink(on[0], on[1]); err != nil {
+			return err
+		}
+		_, err := os.ReadFile(on[1])
+		return errors.Join(err, os.Remove(on[1]))
+	case seatbelt.TryLink:
+		if err := os.Link(on[0], on[1]); err != nil {
+			return err
+		}
+		return os.Remove(on[1])
 	case seatbelt.TryConnect:
 		return reach("tcp4", "127.0.0.1:"+on[0])
 	case seatbelt.TrySend:
