@@ -36,6 +36,7 @@ import (
 	"termic/registry/ident"
 	"termic/registry/verbs"
 	"termic/sandbox/cgroup"
+	"termic/sandbox/launch"
 )
 
 // Options say how the app runs.
@@ -145,7 +146,7 @@ func open(ctx context.Context, s *store.Store, log *audit.Log, o Options) (*app,
 	if err != nil {
 		return nil, err
 	}
-	a.state, err = agentstate.Open(agentstate.Options{Dir: cages, Environ: environment.Environ, Log: o.Log, Untrusted: func() []string {
+	a.state, err = agentstate.Open(agentstate.Options{Dir: cages, Environ: environment.Environ, InPlace: !launch.Mounts, Log: o.Log, Untrusted: func() []string {
 		return []string{s.Dir(), task.Checkouts(s, set)}
 	}})
 	if err != nil {

@@ -12,16 +12,14 @@ import (
 	"termic/registry/grant"
 	"termic/registry/ident"
 	"termic/sandbox/capability"
-	"termic/sandbox/profile"
 )
 
-// door is the endpoint inside one cage. Only that cage's processes can connect to it, so a call says by the way it
-// came which task it is of.
+// door is the endpoint inside one cage. On Linux only that cage's processes can connect to it, so a call says by the way it
+// came which task it is of; on macOS no other cage can, and its token says which.
 type door struct{ endpoint *mcpserver.Endpoint }
 
-// doorURL is the address of every door, inside its cage. It is the same in each and for ever: an agent's configuration
-// may hold it.
-var doorURL = fmt.Sprintf("http://127.0.0.1:%d%s", profile.MCPPort, mcpserver.Path)
+// doorURL is the address of a door, inside its cage. It is known before the cage: its agent's configuration holds it.
+func doorURL(port uint16) string { return fmt.Sprintf("http://127.0.0.1:%d%s", port, mcpserver.Path) }
 
 // openDoor serves the control plane inside a cage and mints the one token that is valid there; e.mu is held. It takes
 // the listener in any case.
@@ -42,7 +40,7 @@ func (e *endpoint) openDoor(record task.Record, limit capability.Set, listener n
 	}
 	e.doors[record.ID] = d
 	token, _ = e.book.Issue(grantOf(record, limit, grant.OwnCage))
-	return doorURL, token, true
+	return doorURL(uint16(listener.Addr().(*net.TCPAddr).Port)), token, true
 }
 
 // closeDoors ends every token of a cage, then every door. From now on none is opened until the control plane is

@@ -295,7 +295,7 @@ func (e *endpoint) Task(record task.Record, limit capability.Set, own net.Listen
 }
 
 // Address is where Task would say that the control plane is, or empty; it implements task.Credentials.
-func (e *endpoint) Address(record task.Record) string {
+func (e *endpoint) Address(record task.Record, door uint16) string {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	switch {
@@ -304,7 +304,7 @@ func (e *endpoint) Address(record task.Record) string {
 	case record.Mode != capability.Enforce:
 		return e.url
 	case e.enabled:
-		return doorURL
+		return doorURL(door)
 	}
 	return ""
 }

@@ -11,4 +11,6 @@ build() { CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags "$3" -o "bui
 
 build termic . "-X main.version=$version"
 # -E: where the program starts, which is before the Go runtime does; see there. On Linux alone there is such an entry.
-if [ "$os" = linux ]; then build stage ./sandbox/stagecmd "-E stage_entry"; fi
+entry=
+if [ "$os" = linux ]; then entry='-E stage_entry'; fi
+build stage ./sandbox/stagecmd "$entry"

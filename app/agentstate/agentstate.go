@@ -33,7 +33,9 @@ type Options struct {
 	Environ func() []string
 	// Untrusted returns directories in which cages write, or once wrote: no program from there is run outside. Nil: none.
 	Untrusted func() []string
-	Log       *slog.Logger // nil: nothing is logged
+	// InPlace: a cage sees everything at the path that it has on the host, or by a link in its home directory.
+	InPlace bool
+	Log     *slog.Logger // nil: nothing is logged
 }
 
 // Keeper prepares tasks for their cages, and keeps the copies of logins in them fresh. It is safe for concurrent use.
@@ -41,6 +43,7 @@ type Keeper struct {
 	root      string
 	environ   func() []string
 	untrusted func() []string
+	inPlace   bool
 	log       *slog.Logger
 
 	ctx       context.Context // ends with Close
@@ -69,7 +72,7 @@ type cred struct {
 // Open returns a Keeper. Copies of logins that a crash left are removed. Nothing runs until a task is prepared, which
 // then fails if the person has no home directory.
 func Open(o Options) (*Keeper, error) {
-	k := &Keeper{root: o.Dir, environ: o.Environ, untrusted: o.Untrusted, log: o.Log, tasks: map[ident.Task]*held{}, logins: map[string]*vault{}}
+	k := &Keeper{root: o.Dir, environ: o.Environ, untrusted: o.Untrusted, inPlace: o.InPlace, log: o.Log, tasks: map[ident.Task]*held{}, logins: map[string]*vault{}}
 	k.ctx, k.cancel = context.WithCancel(context.Background())
 	if k.log == nil {
 		k.log = slog.New(slog.DiscardHandler)

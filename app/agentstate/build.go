@@ -41,6 +41,9 @@ func (b *builder) hook() {
 		return
 	}
 	b.plan.Hook = filepath.Join(b.person.real, ownDir, "hook")
+	if b.keeper.inPlace {
+		b.plan.Hook = program
+	}
 	b.plan.Own = append(b.plan.Own, profile.Own{Path: b.plan.Hook, Source: program, Why: "reports what the agent does"})
 }
 
@@ -65,7 +68,7 @@ func (b *builder) agent(ctx context.Context, h *held, definition agent.Definitio
 		return nil
 	}
 	b.built = append(b.built, name)
-	l, at := layouts[name], pathsFor(b.person, b.dir, b.task.Checkout, name)
+	l, at := layouts[name], pathsFor(b.person, b.dir, b.task.Checkout, name, b.keeper.inPlace)
 	if err := errors.Join(os.MkdirAll(at.cred, 0o700), emptyDir(at.cred)); err != nil {
 		return err
 	}

@@ -66,12 +66,16 @@ const ownDir = ".termic"
 
 // pathsFor returns where the state of a layout is. It is no directory below a temporary one: codex refuses helpers
 // there (0.171.0, tried 2026-11-29).
-func pathsFor(p person, dir, checkout, name string) paths {
-	return paths{
+func pathsFor(p person, dir, checkout, name string, inPlace bool) paths {
+	at := paths{
 		home: p.real, checkout: checkout,
 		state: filepath.Join(dir, name, stateDir), cred: filepath.Join(dir, name, loginDir),
 		at: filepath.Join(p.real, ownDir, name), credAt: filepath.Join(p.real, ownDir, name+"-login"),
 	}
+	if inPlace {
+		at.at, at.credAt = at.state, at.cred
+	}
+	return at
 }
 
 // whole is the state in one directory.

@@ -16,7 +16,6 @@ import (
 	"termic/sandbox/cgroup"
 	"termic/sandbox/egress"
 	"termic/sandbox/launch"
-	"termic/sandbox/linuxcage"
 	"termic/sandbox/profile"
 	"termic/sandbox/watch"
 )
@@ -33,6 +32,8 @@ type Spec struct {
 	// name of its control group.
 	Limits cgroup.Limits
 	Name   string
+	// Dir is for its own directories, where it has no private paths of the usual names; see launch.Order.
+	Dir string
 }
 
 // Cage is a running cage. It is safe for concurrent use.
@@ -55,13 +56,9 @@ func (m *Machine) Start(ctx context.Context, spec Spec) (*Cage, error) {
 	if err != nil {
 		return nil, err
 	}
-	plan, err := linuxcage.Build(compiled)
-	if err != nil {
-		return nil, err
-	}
-	plan.Watch, plan.Processes = spec.Connects != nil, int(spec.Limits.Processes)
 	limited := limited{want: spec.Limits}
-	launched, err := launch.StartPlaced(ctx, support, plan, limited.place(ctx, m.groups, spec.Name))
+	launched, err := launch.Make(ctx, support, launch.Order{
+		Profile: compiled, Watch: spec.Connects != nil, Processes: int(spec.Limits.Processes), Place: limited.place(ctx, m.groups, spec.Name), Name: spec.Name, Dir: spec.Dir})
 	if err != nil {
 		return nil, errors.Join(err, limited.remove())
 	}
@@ -120,7 +117,7 @@ func (c *Cage) Notes() []string {
 }
 
 // Environ returns the environment of the cage's processes, made of the person's ("NAME=value" each).
-func (c *Cage) Environ(person []string) []string { return c.profile.Environ(person, c.uid) }
+func (c *Cage) Environ(person []string) []string { return c.launched.Environ(c.profile, person, c.uid) }
 
 // Terminal starts a program on a terminal of the cage's own. Argv's first word is looked up in the PATH of env, inside
 // the cage.

@@ -48,6 +48,16 @@ func (m *Machine) Check(mode capability.Mode) error {
 	return m.probe().Check(mode)
 }
 
+// Door returns the port at which the cage of a name, of the mode enforce, finds its control plane; for the address in what it is
+// started with.
+func (m *Machine) Door(name string) (uint16, error) {
+	support := m.probe()
+	if err := support.Check(capability.Enforce); err != nil {
+		return 0, err
+	}
+	return support.Door(name)
+}
+
 // Admits returns nil when a cage may let through what is declared, as far as can be told before it is made: no rule of it
 // shows a secret, leads through a link, or names what is not there. It starts nothing.
 func (m *Machine) Admits(declared capability.Declared, dirs profile.Dirs) error {

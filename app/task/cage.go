@@ -114,12 +114,19 @@ func (s *Tasks) startCage(ctx context.Context, t *task) (*caged, error) {
 			return nil, err
 		}
 	}
-	url := s.Credentials.Address(t.record())
+	own, err := s.viewDir(t.record().ID)
+	if err != nil {
+		return nil, err
+	}
+	url, err := s.address(t.record())
+	if err != nil {
+		return nil, err
+	}
 	dirs, state, err := s.dirs(ctx, t.record(), limit, url)
 	if err != nil {
 		return nil, err
 	}
-	spec := cage.Spec{Declared: declared, Dirs: dirs, Decided: t.denied(s.Log).decided, Limits: s.limitsOf(t.record()), Name: string(t.record().ID)}
+	spec := cage.Spec{Declared: declared, Dirs: dirs, Decided: t.denied(s.Log).decided, Limits: s.limitsOf(t.record()), Name: string(t.record().ID), Dir: filepath.Join(own, cageDir)}
 	if declared.Mode == capability.Enforce { // elsewhere the network is open, and nothing is refused
 		spec.Connects = t.denied(s.Log).connects
 	}
@@ -141,6 +148,18 @@ func (s *Tasks) startCage(ctx context.Context, t *task) (*caged, error) {
 	go s.awaitCage(t, running)
 	s.cageStarted(t)
 	return running, nil
+}
+
+// cageDir is, in a task's directory of its own, where its cage has directories on systems without private mounts.
+const cageDir = "cage"
+
+// address is where the task's cage will find the control plane, or empty.
+func (s *Tasks) address(record Record) (string, error) {
+	if record.Mode != capability.Enforce || !record.MCP {
+		return s.Credentials.Address(record, 0), nil
+	}
+	door, err := s.Machine.Door(string(record.ID))
+	return s.Credentials.Address(record, door), err
 }
 
 // awaitCage takes note of a cage that ended by itself: its token is of no use any more.

@@ -33,8 +33,8 @@ type Credentials interface {
 	// neither is advertised.
 	Task(record Record, limit capability.Set, own net.Listener) (url, token string, ok bool)
 	// Address is where Task would say that the control plane is; empty while nothing serves, and for a task that is
-	// not to have it.
-	Address(record Record) string
+	// not to have it. door is the port of its own that its cage has, if it has one.
+	Address(record Record, door uint16) string
 	// Revoke ends the task's token, and closes its cage's port.
 	Revoke(id ident.Task)
 	// Holds tells whether a token of the task is valid.

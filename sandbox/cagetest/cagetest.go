@@ -19,7 +19,6 @@ import (
 
 	"termic/sandbox/capability"
 	"termic/sandbox/launch"
-	"termic/sandbox/linuxcage"
 	"termic/sandbox/profile"
 )
 
@@ -63,9 +62,6 @@ func Bin(t testing.TB) string {
 	return programs.dir
 }
 
-// linked are the linker's flags for a program, as build/build.sh has them.
-var linked = map[string]string{"stage": "-E stage_entry"}
-
 func build() (string, error) {
 	// Not in TMPDIR, which may be closed to the other user that tests run as.
 	dir, err := os.MkdirTemp("/tmp", "termic-cagetest-")
@@ -76,7 +72,7 @@ func build() (string, error) {
 		return dir, err
 	}
 	for name, pkg := range map[string]string{"stage": "termic/sandbox/stagecmd", "hostile": "termic/sandbox/cagetest/hostile"} {
-		cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags="+linked[name], "-o", filepath.Join(dir, name), pkg)
+		cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags="+entry[name], "-o", filepath.Join(dir, name), pkg)
 		cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=")
 		if out, err := cmd.CombinedOutput(); err != nil {
 			return dir, fmt.Errorf("build %s: %w\n%s", pkg, err, out)
@@ -136,27 +132,15 @@ func (m *Machine) Profile(t testing.TB, mode capability.Mode, set capability.Set
 	return p
 }
 
-// Plan is Profile as a plan.
-func (m *Machine) Plan(t testing.TB, mode capability.Mode, set capability.Set) linuxcage.Plan {
-	t.Helper()
-	plan, err := linuxcage.Build(m.Profile(t, mode, set))
-	plan.Watch = mode == capability.Enforce // as the app has it
-	if err != nil {
-		t.Fatal(err)
-	}
-	return plan
-}
-
 // Start starts the task's cage, and ends it with the test. A machine that has no cages fails the test.
 func (m *Machine) Start(t testing.TB, mode capability.Mode, set capability.Set) *launch.Cage {
 	t.Helper()
-	return m.StartPlan(t, m.Plan(t, mode, set))
+	cage, err := launch.Make(t.Context(), m.Support, launch.Order{Profile: m.Profile(t, mode, set), Watch: mode == capability.Enforce, Name: m.Root, Dir: m.Data + "/tasks/1/cage"})
+	return m.started(t, cage, err)
 }
 
-// StartPlan is Start with a plan.
-func (m *Machine) StartPlan(t testing.TB, plan linuxcage.Plan) *launch.Cage {
+func (m *Machine) started(t testing.TB, cage *launch.Cage, err error) *launch.Cage {
 	t.Helper()
-	cage, err := launch.Start(t.Context(), m.Support, plan)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-//go:build !linux
+//go:build !linux && !darwin
 
 package launch
 
@@ -6,11 +6,10 @@ import (
 	"context"
 	"net"
 	"os"
-	"runtime"
 	"syscall"
 
 	"termic/sandbox/capability"
-	"termic/sandbox/linuxcage"
+	"termic/sandbox/profile"
 	"termic/sandbox/stage"
 	"termic/sandbox/watch"
 )
@@ -19,19 +18,15 @@ import (
 func Probe(_ context.Context, _ string) Support {
 	s := Support{modes: map[capability.Mode]error{}}
 	for _, mode := range []capability.Mode{capability.EnforceFS, capability.Enforce} {
-		s.modes[mode] = &UnsupportedError{Mode: mode, Lack: lackHere()}
+		s.modes[mode] = &UnsupportedError{Mode: mode, Lack: Lack{What: "termic makes cages on Linux and macOS only", Remedy: "choose off"}}
 	}
 	return s
 }
 
-// lackHere says why there is none. On macOS the policy of a cage is made and judged (package seatbelt); a cage that was
-// never seen to hold is not started.
-func lackHere() Lack {
-	if runtime.GOOS == "darwin" {
-		return Lack{What: "on macOS a cage is a policy that was judged by evaluation and never tried on a Mac, so none is started", Remedy: "choose off; build/mac-probes.sh tries the policies on a Mac"}
-	}
-	return Lack{What: "termic makes cages on Linux only", Remedy: "choose off"}
-}
+// Mounts is whether cages here see things at other paths than the host does.
+const Mounts = false
+
+type system struct{}
 
 // Cage is a running cage. There is none on this system, but code that uses one compiles.
 type Cage struct {
@@ -45,15 +40,16 @@ type Process struct {
 	PID    int
 }
 
-// Start refuses.
-func Start(_ context.Context, support Support, plan linuxcage.Plan) (*Cage, error) {
-	return nil, support.Check(plan.Mode)
+// Make refuses.
+func Make(_ context.Context, support Support, o Order) (*Cage, error) {
+	return nil, support.Check(o.Profile.Mode)
 }
 
-// StartPlaced refuses.
-func StartPlaced(ctx context.Context, support Support, plan linuxcage.Plan, _ func(int)) (*Cage, error) {
-	return Start(ctx, support, plan)
-}
+// Door returns none.
+func (s Support) Door(string) (uint16, error) { return 0, s.Check(capability.Enforce) }
+
+// Environ returns none.
+func (c *Cage) Environ(profile.Profile, []string, int) []string { return nil }
 
 // Spawn returns ErrEnded.
 func (c *Cage) Spawn(context.Context, Command, ...*os.File) (*Process, error) { return nil, ErrEnded }

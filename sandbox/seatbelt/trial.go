@@ -17,6 +17,8 @@ type Ground struct {
 	Base string
 	// Prober is the program that does the tries, by the name of one and its operands.
 	Prober string
+	// Shared is the canonical path of a directory that everybody may write.
+	Shared string
 	// Named and Proxy are ports that the policy names; Other is one that it does not. All three are listened on, the last
 	// by UDP too, and a Unix socket at Socket.
 	Named, Proxy, Other uint16
@@ -84,6 +86,8 @@ const (
 	TryAppend  = "append"  // opens a file for writing
 	TryCreate  = "create"  // a file, and removes it
 	TryMove    = "move"    // a file or directory, and back
+	TryFollow  = "follow"  // reads a file through a symbolic link that it makes, and removes
+	TryLink    = "link"    // gives a file another name, and takes it away
 	TryConnect = "connect" // to a port of 127.0.0.1 by TCP
 	TrySend    = "send"    // to one by UDP
 	TrySocket  = "socket"  // to a Unix socket
@@ -112,11 +116,15 @@ func (g Ground) Tries(mode capability.Mode) []Try {
 		{"the host's view of git is read", []string{TryRead, g.in("checkout/.git")}, false},
 		{"the host's view of git is written", []string{TryAppend, g.in("checkout/.git")}, false},
 		{"the person's key is read", []string{TryRead, g.in("home/.ssh/key")}, false},
+		{"the person's key is read through a planted link", []string{TryFollow, g.in("home/.ssh/key"), g.in("checkout/planted")}, false},
+		{"the checkout is read through a link", []string{TryFollow, g.in("checkout/a/file"), g.in("checkout/planted")}, true},
+		{"the person's key gets a name in the checkout", []string{TryLink, g.in("home/.ssh/key"), g.in("checkout/hard")}, false},
 		{"the person's letter is read", []string{TryRead, g.in("home/documents/letter")}, false},
 		{"the person's home is listed", []string{TryList, g.in("home")}, false},
 		{"the person's home is written", []string{TryCreate, g.in("home/.zshrc")}, false},
 		{"the app's token is read", []string{TryRead, g.in("data/cli-token")}, false},
 		{"the app's data is listed", []string{TryList, g.in("data")}, false},
+		{"a file for everybody is made", []string{TryCreate, g.Shared + "/" + path.Base(g.Base) + "-shared"}, false},
 		{"another task's data is read", []string{TryRead, g.in("data/tasks/8/secret")}, false},
 		{"another task's checkout is read", []string{TryRead, g.in("neighbour/file")}, false},
 		{"its control plane is called", []string{TryConnect, port(g.Named)}, true},

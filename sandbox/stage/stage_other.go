@@ -2,13 +2,7 @@
 
 package stage
 
-import (
-	"fmt"
-	"os"
-)
+import "termic/sandbox/maccage"
 
-// Main refuses: the stage makes cages on Linux.
-func Main([]string) int {
-	fmt.Fprintln(os.Stderr, "stage: works on Linux only")
-	return ExitRefused
-}
+// Main is what cages need beside the app where there are no namespaces; see package maccage.
+func Main(args []string) int { return maccage.Main(args) }

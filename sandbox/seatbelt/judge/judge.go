@@ -58,6 +58,26 @@ func read(src string) ([]node, error) {
 	return cur, nil
 }
 
+// Tokens returns the words, strings and parentheses of a policy, in their order.
+func Tokens(src string) ([]string, error) {
+	nodes, err := read(src)
+	var tokens []string
+	var walk func([]node)
+	walk = func(nodes []node) {
+		for _, n := range nodes {
+			if n.kind == 'l' {
+				tokens = append(tokens, "(")
+				walk(n.list)
+				tokens = append(tokens, ")")
+				continue
+			}
+			tokens = append(tokens, string(n.kind)+n.atom)
+		}
+	}
+	walk(nodes)
+	return tokens, err
+}
+
 // quoted reads a string: in one a backslash takes the next byte, in a raw one (#"…") it stands for itself.
 func quoted(src string) (node, string, error) {
 	n := node{kind: 's'}
