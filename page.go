@@ -40,19 +40,46 @@ func windowArguments(args []string) (dataDir string, ok bool, err error) {
 
 // running is the app behind a window.
 type running struct {
-	server *gui.Server
+	door   *gui.Door
 	cancel context.CancelFunc
-	done   chan error
+	opened chan struct{} // closed when the app has opened, with server
+	server *gui.Server
+	ended  chan struct{} // closed when the app has ended, with err
+	err    error
+}
+
+// wait returns the server once the app has opened, or why it could not.
+func (r *running) wait() (*gui.Server, error) {
+	select {
+	case <-r.opened:
+		return r.server, nil
+	case <-r.ended:
+		return nil, r.err
+	}
 }
 
 // stop ends the app and returns when everything is stopped.
 func (r *running) stop() error {
+	select {
+	case <-r.ended:
+		return r.err
+	default:
+	}
 	r.cancel()
-	return <-r.done
+	<-r.ended
+	select {
+	case <-r.opened:
+		return r.err
+	default:
+	}
+	if errors.Is(r.err, context.Canceled) {
+		return nil // it was opening, and that was broken off
+	}
+	return r.err
 }
 
-// start runs the app and returns once it serves; nil when another one has the data directory and was brought to
-// the front instead.
+// start runs the app and returns once the data directory is its own, while it goes on opening; nil when another one has the
+// directory and was brought to the front instead.
 func start(ctx context.Context, dataDir string, environ []string, loginShell bool, host gui.Host) (*running, error) {
 	assets, err := fs.Sub(dist, "frontend/dist")
 	if err != nil {
@@ -64,25 +91,33 @@ func start(ctx context.Context, dataDir string, environ []string, loginShell boo
 	}
 	// The app ends after the window, not with the signal: the window says that it closes first.
 	own, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	r := &running{cancel: cancel, done: make(chan error, 1)}
-	ready := make(chan *gui.Server, 1)
+	r := &running{door: gui.NewDoor(assets), cancel: cancel, opened: make(chan struct{}), ended: make(chan struct{})}
+	held := make(chan struct{})
 	go func() {
-		r.done <- app.Run(own, app.Options{
+		defer close(r.ended)
+		defer r.door.Open(nil)
+		r.err = app.Run(own, app.Options{
 			DataDir: dataDir, Environ: environ, LoginShell: loginShell, CLI: program, Stage: stage(program), Version: version,
-			Log:    slog.New(slog.NewTextHandler(os.Stderr, nil)),
-			Window: func(s *gui.Server) { ready <- s }, Host: host, Assets: assets,
+			Log:  slog.New(slog.NewTextHandler(os.Stderr, nil)),
+			Held: func() { close(held) },
+			Window: func(s *gui.Server) {
+				r.server = s
+				close(r.opened)
+				r.door.Open(s)
+			},
+			Host: host, Assets: assets,
 		})
 	}()
 	select {
-	case r.server = <-ready:
+	case <-held:
 		return r, nil
-	case err := <-r.done:
+	case <-r.ended:
 		cancel()
 		var locked *store.LockedError
-		if errors.As(err, &locked) {
+		if errors.As(r.err, &locked) {
 			return nil, showOther(ctx, dataDir)
 		}
-		return nil, err
+		return nil, r.err
 	}
 }
 

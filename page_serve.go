@@ -52,6 +52,9 @@ func serveOn(dataDir string) error {
 	if err != nil || running == nil {
 		return err
 	}
+	if _, err := running.wait(); err != nil { // tests use the app as soon as they have the address
+		return err
+	}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return errors.Join(err, running.stop())
@@ -67,7 +70,7 @@ func serveOn(dataDir string) error {
 			w.WriteHeader(http.StatusForbidden)
 			return
 		}
-		running.server.ServeHTTP(w, r)
+		running.door.ServeHTTP(w, r)
 	})}
 	defer context.AfterFunc(ctx, func() { _ = server.Close() })()
 	if err := server.ServeTLS(listener, "", ""); !errors.Is(err, http.ErrServerClosed) {

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"os/signal"
 	"strings"
@@ -56,15 +57,23 @@ func runWindow(dataDir string) error {
 	if err != nil || running == nil {
 		return err
 	}
-	host.server = running.server
+	// The window comes while the app opens: WebKit takes a while of its own, and so may the login shell.
+	go func() {
+		server, err := running.wait()
+		if err != nil {
+			host.Quit()
+			return
+		}
+		host.server.Store(server)
+	}()
 	// Wails too hears signals, once; this hears them always, so that a question about quitting cannot stop one.
 	defer context.AfterFunc(ctx, host.Quit)()
-	err = runWails(host, running.server)
+	err = runWails(host, running.door)
 	return errors.Join(err, running.stop())
 }
 
 // runWails shows the window and returns when it is gone. GTK panics where it cannot start.
-func runWails(host *desktop, server *gui.Server) (err error) {
+func runWails(host *desktop, page http.Handler) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("the window does not open: %v; set DISPLAY to one that answers, or run: termic serve", p)
@@ -73,7 +82,7 @@ func runWails(host *desktop, server *gui.Server) (err error) {
 	return wails.Run(&options.App{
 		Title: "termic", Width: 1280, Height: 800, MinWidth: 720, MinHeight: 480,
 		BackgroundColour: options.NewRGB(22, 24, 26),
-		AssetServer:      &assetserver.Options{Handler: server},
+		AssetServer:      &assetserver.Options{Handler: page},
 		LogLevel:         logger.ERROR, LogLevelProduction: logger.ERROR,
 		OnStartup:     host.started,
 		OnBeforeClose: host.beforeClose,
@@ -87,7 +96,7 @@ func runWails(host *desktop, server *gui.Server) (err error) {
 // desktop is the window; it implements gui.Host. Everything that needs the context of Wails is here, since with
 // any other context its runtime ends the program.
 type desktop struct {
-	server   *gui.Server
+	server   atomic.Pointer[gui.Server] // nil until the app has opened
 	quitting atomic.Bool
 	asked    atomic.Bool
 
@@ -113,10 +122,11 @@ func (d *desktop) window() context.Context {
 // beforeClose keeps the window open once while agents work, and lets the page ask. A page that cannot ask, and
 // a second attempt, are not held up.
 func (d *desktop) beforeClose(context.Context) (keep bool) {
-	if d.quitting.Load() || d.asked.Swap(true) {
+	server := d.server.Load()
+	if server == nil || d.quitting.Load() || d.asked.Swap(true) {
 		return false
 	}
-	return d.server.AskQuit(func() { d.asked.Store(false) })
+	return server.AskQuit(func() { d.asked.Store(false) })
 }
 
 var errNoWindow = errors.New("the window is not there yet")

@@ -55,6 +55,8 @@ type Options struct {
 	Log     *slog.Logger
 	// Terminal, when set, is the person's own: calls that wait are put before it and answered there.
 	Terminal io.ReadWriter
+	// Held, when set, is called once the data directory is this app's alone, before everything that takes a while.
+	Held func()
 	// Window, when set, is called before Ready with what serves the window's page and what tells it of changes.
 	// The app then has a window, which Host is.
 	Window func(*gui.Server)
@@ -74,6 +76,9 @@ func Run(ctx context.Context, o Options) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
+	if o.Held != nil {
+		o.Held()
+	}
 	auditDir, err := s.Subdir("audit")
 	if err != nil {
 		return err

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"context"
 	"errors"
 	"os"
 	"os/exec"
@@ -75,5 +76,33 @@ func TestWhatTabsStartFrom(t *testing.T) {
 				t.Errorf("asked again: %v", err)
 			}
 		})
+	}
+}
+
+// TestTheDirectoryIsHeldBeforeTheLoginShellIsAsked: the window comes up meanwhile, so that a slow shell does not hold it up. The shell
+// here goes on when the directory is held, and says so when that is not before it.
+func TestTheDirectoryIsHeldBeforeTheLoginShellIsAsked(t *testing.T) {
+	home, dir := t.TempDir(), filepath.Join(t.TempDir(), "data")
+	profile := `for i in $(seq 60); do [ -e "$HOME/held" ] && export ORDER=held-first && break; sleep 0.1; done; echo "${ORDER-asked-first}" >"$HOME/order"`
+	if err := os.WriteFile(filepath.Join(home, ".bash_profile"), []byte(profile), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	err := Run(ctx, Options{
+		DataDir: dir, Environ: []string{"HOME=" + home, "SHELL=/bin/bash", "PATH=" + os.Getenv("PATH")}, LoginShell: true,
+		CLI: "/nonexistent/termic", Stage: testStage, Version: "test", Log: discardLog(),
+		Held: func() {
+			if err := os.WriteFile(filepath.Join(home, "held"), nil, 0o600); err != nil {
+				t.Error(err)
+			}
+		},
+		Ready: func(string, string) { cancel() },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if order, err := os.ReadFile(filepath.Join(home, "order")); err != nil || string(order) != "held-first\n" {
+		t.Errorf("%q, %v", order, err)
 	}
 }

@@ -128,12 +128,16 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			w.WriteHeader(http.StatusInternalServerError)
 		}
 	}()
-	header := w.Header()
+	restrict(w.Header())
+	s.mux.ServeHTTP(w, r)
+}
+
+// restrict says in an answer's header what the page may do.
+func restrict(header http.Header) {
 	header.Set("Content-Security-Policy", policy)
 	header.Set("X-Content-Type-Options", "nosniff")
 	header.Set("Referrer-Policy", "no-referrer")
 	header.Set("Cache-Control", "no-store")
-	s.mux.ServeHTTP(w, r)
 }
 
 // AskQuit lets the page ask whether to quit, and returns true, when agents work and a page is there to ask.

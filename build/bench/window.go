@@ -1,12 +1,15 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
+	"strings"
 )
 
 // What frontend/e2e/measure.mjs measures of the real window, under the same names.
@@ -15,6 +18,7 @@ const (
 	windowIdle  = "keystroke to the screen of the window, idle"
 	windowFlood = "keystroke to the screen of the window, while another task floods"
 	windowTab   = "memory of the page's process for one more tab that was looked at"
+	windowPage  = "page, 500 tasks: " // begins the names of its requests, and of its frames
 )
 
 var windowPlace = place{"<!-- window: written by make bench -->", "<!-- end of window -->"}
@@ -51,5 +55,28 @@ func (s *samples) windowTable() []string {
 	if kept := s.Kilobytes[windowTab]; len(kept) > 0 {
 		tab = float64(kept[0]) * 1024 / 1e6
 	}
-	return append(lines, "", fmt.Sprintf("%s: %.1f MB", windowTab, tab))
+	lines = append(lines, "", fmt.Sprintf("%s: %.1f MB", windowTab, tab))
+	return append(lines, s.pageTable()...)
+}
+
+// pageTable renders what the page asked for in a session among 500 tasks, the slowest first.
+func (s *samples) pageTable() []string {
+	var names []string
+	for what := range s.Micros {
+		if strings.HasPrefix(what, windowPage) {
+			names = append(names, what)
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	slices.SortFunc(names, func(a, b string) int {
+		return cmp.Or(cmp.Compare(s.quantile(b, 0.5), s.quantile(a, 0.5)), strings.Compare(a, b))
+	})
+	lines := []string{"", "| the page among 500 tasks | median ms | p95 ms | most ms | samples |", "|---|---|---|---|---|"}
+	for _, what := range names {
+		lines = append(lines, fmt.Sprintf("| %s | %.1f | %.1f | %.1f | %d |",
+			strings.TrimPrefix(what, windowPage), s.quantile(what, 0.5), s.quantile(what, 0.95), s.quantile(what, 1), len(s.Micros[what])))
+	}
+	return lines
 }

@@ -291,4 +291,25 @@ test("a new task's effective capability is said before it is made, and a wish th
   await page.keyboard.press("Escape");
 });
 
+test("the diagnostics of About are copied as a text that names each check as doctor does, and no token", async () => {
+  await leave();
+  await page.evaluate(() => navigator.clipboard.writeText("before"));
+  await act("control plane settings");
+  await page.getByRole("navigation").getByRole("button", { name: "About" }).click();
+  const copy = page.getByRole("button", { name: "Copy diagnostics" });
+  await until("the checks are there", () => copy.isEnabled());
+  await copy.click();
+  const text = await until("they are copied", async () => {
+    const clip = await page.evaluate(() => navigator.clipboard.readText());
+    return clip !== "before" && clip;
+  });
+  assert.match(text, /^termic \S+, contract \S+\n/);
+  const { checks } = rig.termic("doctor");
+  assert.ok(checks.length > 3);
+  for (const { name } of checks) assert.match(text, new RegExp(`^(ok|warning|failed|off) +${name.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}: `, "m"));
+  assert.ok(!text.includes(rig.secret("mcp-token")), "a token is in it");
+  await page.getByText("Diagnostics copied. They name directories of this machine.").waitFor();
+  await leave();
+});
+
 test("the page had nothing to complain about", () => assert.deepEqual(page.complaints, []));
