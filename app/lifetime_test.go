@@ -218,27 +218,41 @@ func TestACrashWhileACheckoutWasRemovedLeavesItArchived(t *testing.T) {
 }
 
 func TestACrashWhileATaskWasRestoredLeavesItArchived(t *testing.T) {
-	r := newRig(t)
-	made := r.task("fix", "shell", "")
-	path := made["path"].(string)
-	work := filepath.Join(path, "work.txt")
-	if err := os.WriteFile(work, []byte("mine\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	r.must("task_archive", `{"task":"fix","force":true}`)
-	if err := r.stop(); err != nil {
-		t.Fatal(err)
-	}
-	r.restage(made["id"].(string), task.Archived, task.Restoring)
-	runGit(t, "-C", r.repo, "worktree", "add", "-q", path, "termic/fix") // without the untracked file: half of it
-	r.start()
-	r.must("task_restore", `{"task":"fix"}`)
-	if content, err := os.ReadFile(work); err != nil || string(content) != "mine\n" {
-		t.Errorf("%q, %v", content, err)
-	}
-	aside, err := filepath.Glob(path + ".interrupted-*")
-	if err != nil || len(aside) != 1 {
-		t.Errorf("moved aside: %v, %v", aside, err)
+	for _, somebody := range []bool{false, true} { // somebody wrote into what the restore had written by then
+		t.Run(fmt.Sprintf("somebody wrote there: %v", somebody), func(t *testing.T) {
+			r := newRig(t)
+			made := r.task("fix", "shell", "")
+			path := made["path"].(string)
+			work := filepath.Join(path, "work.txt")
+			if err := os.WriteFile(work, []byte("mine\n"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			r.must("task_archive", `{"task":"fix","force":true}`)
+			if err := r.stop(); err != nil {
+				t.Fatal(err)
+			}
+			r.restage(made["id"].(string), task.Archived, task.Restoring)
+			runGit(t, "-C", r.repo, "worktree", "add", "-q", path, "termic/fix") // without the untracked file: half of it
+			want := 0
+			if somebody {
+				r.put(made, "README", "somebody's\n")
+				want = 1
+			}
+			r.start()
+			r.must("task_restore", `{"task":"fix"}`)
+			if content, err := os.ReadFile(work); err != nil || string(content) != "mine\n" {
+				t.Errorf("%q, %v", content, err)
+			}
+			aside, err := filepath.Glob(path + ".interrupted-*")
+			if err != nil || len(aside) != want {
+				t.Fatalf("beside it: %v, %v", aside, err)
+			}
+			if somebody {
+				if content, err := os.ReadFile(filepath.Join(aside[0], "README")); err != nil || string(content) != "somebody's\n" {
+					t.Errorf("beside it: %q, %v", content, err)
+				}
+			}
+		})
 	}
 }
 

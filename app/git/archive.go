@@ -133,7 +133,7 @@ func checkID(id string) error {
 // made in the project and never overwritten; the rest is one pack in the store.
 // Everything that was written has been read back when it returns.
 //
-// It returns *UnkeepableError, ErrBusy when the checkout changes meanwhile, ErrNoCheckout, ErrNotWorktree, ErrBadID. Empty
+// It returns *UnkeepableError, *TooDeepError, ErrBusy when the checkout changes meanwhile, ErrNoCheckout, ErrNotWorktree, ErrBadID. Empty
 // directories, permissions, repositories in the checkout, submodules that are checked out, FIFOs and the state of an
 // operation in progress are kept; ignored files only as o.Ignored says. Large files are copied once, with their holes.
 // Stashes belong to the repository and stay there; those of its branch are pinned too.

@@ -27,6 +27,7 @@ type Preflight struct {
 	Stashes, Tags []string
 	// Nested are repositories in the checkout, Submodules those of submodules that are checked out. Unkeepable stops an archive.
 	Nested, Submodules, Unkeepable []string
+	TooDeep                        string // a directory below which a path is too long, which stops an archive too; "" for none
 	// Ignored files that go with the checkout, and their bytes; More when counting stopped early.
 	IgnoredFiles int
 	IgnoredBytes int64
@@ -76,7 +77,12 @@ func (r *Repo) lookAround(ctx context.Context, o PreflightOptions, v view, p *Pr
 	}
 	defer sc.remove()
 	var lost *UnkeepableError
+	var deep *TooDeepError
 	found, err := sc.survey(ctx, ArchiveOptions{Ignored: o.Ignored})
+	if errors.As(err, &deep) {
+		p.TooDeep = deep.Below
+		return nil
+	}
 	if errors.As(err, &lost) {
 		p.Unkeepable = lost.Paths
 		return nil

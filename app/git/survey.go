@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"golang.org/x/sys/unix"
 )
 
 const (
@@ -60,6 +62,28 @@ func (s *scratch) survey(ctx context.Context, o ArchiveOptions) (found, error) {
 	}
 	slices.Sort(w.nested)
 	return w.found, nil
+}
+
+// TooDeepError is a path that, with that of the checkout, is longer than the system takes (path_resolution(7)): git passes over
+// it in silence. Below is a directory that it is below of.
+type TooDeepError struct{ Below string }
+
+func (e *TooDeepError) Error() string {
+	return fmt.Sprintf("a path below %q is too long", e.Below)
+}
+
+// tooDeep returns a *TooDeepError for an error that says so, else the error.
+func tooDeep(err error, path string) error {
+	const shown = 200 // bytes; the whole of it fills a screen
+	if !errors.Is(err, unix.ENAMETOOLONG) {
+		return err
+	}
+	below := filepath.ToSlash(path)
+	if len(below) > shown {
+		first, _, _ := strings.Cut(below, "/")
+		below = below[:max(strings.LastIndexByte(below[:shown], '/'), len(first))]
+	}
+	return errors.Join(&TooDeepError{Below: below}, err)
 }
 
 type walker struct {
@@ -146,7 +170,7 @@ func (w *walker) walk(rel string, ignored bool) error {
 		if errors.Is(err, fs.ErrPermission) { // git passes over it in silence
 			return &UnkeepableError{Paths: []string{rel}}
 		}
-		return err
+		return tooDeep(err, rel)
 	}
 	if rel != "" && !ignored && !slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return !w.ignored[filepath.Join(rel, e.Name())] }) {
 		w.emptyDirs = append(w.emptyDirs, rel) // or what is in it is not kept
@@ -187,8 +211,12 @@ func (w *walker) entry(path string, e fs.DirEntry, ignored bool) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
+	if err != nil && ignored { // it goes with the checkout, and is not looked into
+		w.ignoredMore = true
+		return nil
+	}
 	if err != nil {
-		return err
+		return tooDeep(err, path)
 	}
 	if !ignored {
 		w.note(path, info.Mode())

@@ -112,6 +112,7 @@ func special(err error) *refusal.Refusal {
 	var locked *store.LockedError
 	var nested *git.NestedRepositoryError
 	var lost *git.UnkeepableError
+	var deep *git.TooDeepError
 	var lacks *gitview.UnsupportedError
 	var gone *task.CheckoutGoneError
 	var moved *task.BranchMovedError
@@ -135,6 +136,9 @@ func special(err error) *refusal.Refusal {
 	case errors.As(err, &lost):
 		return refusal.Newf(refusal.Conflict, "give yourself the right to read them, rename or remove them",
 			"the checkout holds files that cannot be kept: unreadable ones, or named .git: %s", names(lost.Paths))
+	case errors.As(err, &deep):
+		return refusal.Newf(refusal.Conflict, "move what you need of it higher up, and remove that directory (rm -r), or let git ignore it",
+			"the checkout holds a path that is too long for the system and for git (4096 bytes, with the checkout's own), so that it cannot be kept; it is below %s", shownPath(deep.Below))
 	case errors.As(err, &nested):
 		return refusal.Newf(refusal.Conflict, "move it out of there: mv, or git worktree move",
 			"the checkout holds another repository or another checkout of this one, which would be lost: %s", names(nested.Paths))

@@ -154,7 +154,7 @@ func TestEveryErrorOfGitAndStoreIsExplained(t *testing.T) {
 		"ErrNoHome":   "the app does not start",
 		"ErrRelative": "the app does not start", "ErrLocked": "told with its process", "ErrName": "our own mistake",
 		"ErrClosed": "only while the app ends", "ErrCorrupt": "told by doctor", "ErrBadID": "our own mistake",
-		"ErrArchive": "a damaged archive store", "ErrNestedRepository": "told with its paths", "ErrUnkeepable": "told with its paths",
+		"ErrArchive": "a damaged archive store", "ErrNestedRepository": "told with its paths", "ErrUnkeepable": "told with its paths", "ErrNoExchange": "told by landing",
 		"ErrUnreachable": "told in words with what the task starts from", "ErrStaged": "only the import of a cage's commits meets it",
 	}
 	for _, dir := range []string{"../git", "../store"} {

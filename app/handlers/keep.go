@@ -35,6 +35,9 @@ func (s Services) taskPreflight(ctx context.Context, call registry.Call, _ verbs
 	if len(p.Unkeepable) > 0 {
 		out.Prevents = append(out.Prevents, "files that cannot be read, or are named .git: "+names(p.Unkeepable))
 	}
+	if p.TooDeep != "" {
+		out.Prevents = append(out.Prevents, "a path that is too long for the system and for git, below "+shownPath(p.TooDeep))
+	}
 	return out, nil
 }
 

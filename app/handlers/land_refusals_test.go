@@ -23,6 +23,7 @@ func TestALandingThatMeetsAWriterOrAFilterNamesTheFile(t *testing.T) {
 		"without a name":             {&git.HalfError{Cause: errors.New("/home/someone")}, refusal.Conflict, "could not be taken back whole"},
 		"a filter of the checkout's": {&git.FilteredError{Files: []git.Filtered{{Path: "d/x.bin", Filter: "lfs", From: "d/.gitattributes"}}}, refusal.Conflict, "d/x.bin (filter=lfs in d/.gitattributes)"},
 		"a filter of the person's":   {&git.FilteredError{Files: []git.Filtered{{Path: "x", Filter: "f\x1b"}}}, refusal.Conflict, `x (filter="f\x1b" in git's attributes outside of the checkout)`},
+		"a path that is too long":    {errors.Join(&git.TooDeepError{Below: "d\x1b"}, errors.New("/home/someone")), refusal.Conflict, `it is below "d\x1b"`},
 		"no safe way there":          {git.ErrNoExchange, refusal.Conflict, "neither exchange two names nor link"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -386,8 +386,8 @@ func (s *Tasks) recoverCreating(ctx context.Context, t *task) error {
 	return nil
 }
 
-// recoverRestoring makes an interrupted restoring as if it had not begun: the archive still holds everything. What
-// it had written is moved aside and not deleted, since nobody knows who looked into it since.
+// recoverRestoring makes an interrupted restoring as if it had not begun: the archive still holds everything. What it had
+// written is moved aside, and removed when all of it is in the archive; else it stays there, since somebody wrote into it.
 func (s *Tasks) recoverRestoring(ctx context.Context, t *task) error {
 	record := t.record()
 	repo, err := s.repo(ctx, record)
@@ -400,11 +400,25 @@ func (s *Tasks) recoverRestoring(ctx context.Context, t *task) error {
 		if err := os.Rename(record.Dir, aside); err != nil {
 			return fmt.Errorf("move an interrupted restore aside: %w", err)
 		}
-		trouble = "restoring was interrupted; restore it again, then remove what it had written, in " + aside
+		if !s.removedHalf(ctx, repo, record, aside) {
+			trouble = "restoring was interrupted; restore it again, then remove what it had written, in " + aside
+		}
 	}
 	if err := dropWorktree(ctx, repo, record); err != nil {
 		return err
 	}
 	_, err = s.save(t, func(r *Record) { r.Stage, r.Trouble = Archived, trouble })
 	return err
+}
+
+// removedHalf removes what an interrupted restore had written, and reports whether it did.
+func (s *Tasks) removedHalf(ctx context.Context, repo *git.Repo, record Record, dir string) bool {
+	if record.Archived == nil {
+		return false
+	}
+	removed, err := repo.RemoveHalfRestored(ctx, *record.Archived, dir)
+	if err != nil {
+		s.Log.Warn("what an interrupted restore wrote was not removed", "task", record.ID, "cause", err)
+	}
+	return removed
 }
