@@ -159,7 +159,14 @@ func TestArchivingACagedTaskLosesNothing(t *testing.T) {
 	t.Parallel() // most of it is waiting for shells
 	r := newRig(t)
 	made := r.cagedShell("fix", "")
+	holds := func() string { return fmt.Sprint(r.must("task_preflight", `{"task":"fix"}`)["kept"]) }
+	if kept := holds(); strings.Contains(kept, "stash") {
+		t.Errorf("nothing is stashed, and it says %s", kept)
+	}
 	r.inside("fix", privateWork)
+	if kept := holds(); !strings.Contains(kept, "the agent's stashes: ") || strings.Count(kept, "WIP on termic/fix") != 2 {
+		t.Errorf("two stashes, and it says %s", kept)
+	}
 	before := r.work("fix")
 	r.must("task_archive", `{"task":"fix"}`)
 	private := filepath.Join(r.dir, "tasks-private", made["id"].(string))

@@ -52,7 +52,14 @@ func TestLimitsOfATask(t *testing.T) {
 	if !strings.Contains(no.Reason, "shell") {
 		t.Errorf("what it ends is not said: %s", no.Reason)
 	}
-	r.must("cage_edit", `{"task":"fix","memory":512,"confirm":true}`)
+	memoryHeld, _, _ := strings.Cut(fmt.Sprint(check["evidence"]), "not held to")
+	lacks := check["state"] == "off" || !strings.Contains(memoryHeld, "memory")
+	for _, how := range []string{`"dry_run":true`, `"confirm":true`} { // what nothing holds is said before, and in the answer
+		can := fmt.Sprint(r.must("cage_edit", `{"task":"fix","memory":512,%s}`, how)["can"])
+		if strings.Contains(can, "Nothing holds it to its limits here (memory") != lacks {
+			t.Errorf("%s: held here: %v, and it can %s", how, !lacks, can)
+		}
+	}
 	max(512.0, true)
 	r.must("cage_edit", `{"task":"fix","memory":0,"confirm":true}`)
 	max(0.0, true)

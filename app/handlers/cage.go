@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 
 	"termic/app/project"
 	"termic/app/task"
@@ -87,6 +88,10 @@ func (s Services) can(record task.Record) []string {
 	}
 	if len(copied) > 0 {
 		words = append(words, "It was given copies of files that git ignores: "+names(copied)+".")
+	}
+	// Background: one group is made once, and then known.
+	if unheld, why := s.Tasks.Unheld(context.Background(), record); len(unheld) > 0 {
+		words = append(words, "Nothing holds it to its limits here ("+strings.Join(unheld, ", ")+"): "+why+". See: termic doctor.")
 	}
 	return words
 }

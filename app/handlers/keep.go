@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"termic/app/git"
+	"termic/app/gitview"
 	"termic/app/task"
 	"termic/registry"
 	"termic/registry/verbs"
@@ -26,6 +27,12 @@ func (s Services) taskPreflight(ctx context.Context, call registry.Call, _ verbs
 		return verbs.TaskPreflightOut{}, err
 	}
 	out := verbs.TaskPreflightOut{Kept: holds(p), Lost: []string{}, Prevents: []string{}, Working: append([]string{}, busy...), Running: s.running(record.ID)}
+	own, err := s.Tasks.OwnStashes(record.ID)
+	if err != nil {
+		s.Tasks.Log.Warn("stashes of a caged task's own git not read", "task", record.ID, "cause", err)
+		out.Kept = append(out.Kept, "perhaps stashes in the agent's own git, which cannot be read from outside")
+	}
+	out.Kept = append(out.Kept, keptOwn(&task.KeptGit{Kept: gitview.Kept{Stashes: own}})...)
 	if p.IgnoredFiles > 0 {
 		out.Lost = append(out.Lost, ignored(p.IgnoredFiles, p.IgnoredBytes, p.IgnoredMore))
 	}

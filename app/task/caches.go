@@ -36,7 +36,7 @@ func (s *Tasks) ClearCaches(ctx context.Context, id ident.Task, confirmed bool) 
 	if ends := s.ends(id, nil); ends != "" && !confirmed {
 		return Cleared{}, refusal.New(refusal.Conflict, ends, "repeat it with confirm")
 	}
-	tabs := s.reopenings(id)
+	tabs := s.reopenings(t)
 	s.end(t)
 	s.Credentials.Allow(id)
 	err = s.State.ClearCaches(id)

@@ -129,6 +129,14 @@ func (s *Tasks) openCommands(ctx context.Context, t *task, name string, lines []
 		return nil, err
 	}
 	opened, _, err := s.openTab(ctx, t, shell, tabWish{name: name, argv: []string{"/bin/sh", "-c", script(name, lines)}})
+	if err == nil {
+		s.mu.Lock()
+		if t.commands == nil {
+			t.commands = map[ident.Tab]string{}
+		}
+		t.commands[opened.ID()] = name
+		s.mu.Unlock()
+	}
 	if err == nil && name != "run" { // a server runs as long as it is wanted
 		go endAfter(opened, commandLimit, s.Log)
 	}

@@ -1,6 +1,7 @@
 package task
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,7 +10,9 @@ import (
 	"strings"
 
 	"termic/app/agent"
+	"termic/app/settings"
 	"termic/app/settle"
+	"termic/app/tab"
 	"termic/registry/ident"
 	"termic/registry/refusal"
 	"termic/sandbox/capability"
@@ -29,6 +32,8 @@ type Edited struct {
 type reopen struct {
 	definition agent.Definition
 	tabWish
+	// commands is the row of the project's commands that ran in it, "" for any other tab. They begin again.
+	commands string
 }
 
 // EditCage changes what a task may touch. Taking its control plane away acts at once and ends nothing. Any other change
@@ -212,7 +217,7 @@ func (s *Tasks) tabNames(id ident.Task) []string {
 
 // exchangeCage ends everything in the task, changes the record, and starts the tabs again.
 func (s *Tasks) exchangeCage(ctx context.Context, t *task, before, next Record) (Edited, error) {
-	tabs := s.reopenings(t.record().ID)
+	tabs, ended := s.reopenings(t), s.endedTabs(t)
 	err := s.endFor(ctx, t, before, next)
 	s.Credentials.Allow(t.record().ID)
 	saved := before
@@ -231,24 +236,75 @@ func (s *Tasks) exchangeCage(ctx context.Context, t *task, before, next Record) 
 	}
 	edited := Edited{Record: saved, Failed: map[string]error{}}
 	edited.Restarted = s.reopenAll(ctx, t, tabs, edited.Failed) // with the old record, when the new one is not in force
+	s.keepEnded(t, ended, edited.Failed)
 	return edited, err
 }
 
 // reopenAll starts tabs again that are not open, and notes in failed why one could not be.
 func (s *Tasks) reopenAll(ctx context.Context, t *task, tabs []reopen, failed map[string]error) (restarted []string) {
 	open := s.tabNames(t.record().ID)
-	for _, tab := range tabs {
-		if slices.Contains(open, tab.name) {
+	for _, again := range tabs {
+		if slices.Contains(open, again.name) {
 			continue
 		}
-		if _, _, err := s.openTab(ctx, t, tab.definition, tab.tabWish); err != nil {
+		if err := s.reopenOne(ctx, t, again); err != nil {
 			s.Log.Error("tab not started again", "task", t.record().ID, "cause", err)
-			failed[tab.name] = err
+			failed[again.name] = err
 			continue
 		}
-		restarted = append(restarted, tab.name)
+		restarted = append(restarted, again.name)
 	}
 	return restarted
+}
+
+// reopenOne starts a tab again. The project's commands are looked up anew: they may have been changed, or distrusted, since.
+func (s *Tasks) reopenOne(ctx context.Context, t *task, again reopen) error {
+	if again.commands == "" {
+		_, _, err := s.openTab(ctx, t, again.definition, again.tabWish)
+		return err
+	}
+	row, err := s.RepoSettings(ctx, t.record().Project)
+	if err != nil {
+		return err
+	}
+	lines, why := row.Commands(again.commands)
+	if len(lines) == 0 {
+		return refusal.New(refusal.Conflict, cmp.Or(why, "the project has no "+again.commands+" commands any more"), "")
+	}
+	_, err = s.openCommands(ctx, t, again.commands, lines)
+	return err
+}
+
+// endedTabs is what the tabs show in which nothing runs any more.
+func (s *Tasks) endedTabs(t *task) (ended []tab.Saved) {
+	for _, open := range s.Tabs(t.record().ID) {
+		if open.Info().State == settle.Exited {
+			one := open.Save(s.Blank)
+			one.Cage = cmp.Or(one.Cage, t.record().Mode.String())
+			ended = append(ended, one)
+		}
+	}
+	return ended
+}
+
+// keepEnded shows again what ended tabs showed, with nothing running in them. What was shown in a cage of another mode is not: the task
+// may now be read by whom it was not meant for; failed says so.
+func (s *Tasks) keepEnded(t *task, ended []tab.Saved, failed map[string]error) {
+	open := s.tabNames(t.record().ID)
+	for _, one := range ended {
+		definition, err := s.Agents.Get(one.Agent)
+		switch {
+		case err != nil || slices.Contains(open, one.Name):
+			continue
+		case one.Cage != t.record().Mode.String():
+			failed[one.Name] = refusal.New(refusal.Conflict, "nothing ran in it any more, and what it showed is not kept when the cage's mode changes", "")
+			continue
+		}
+		s.mu.Lock()
+		t.tabs = append(t.tabs, tab.Restore(one, t.record().ID, definition, s.Settings.Int(settings.Scrollback)))
+		s.mu.Unlock()
+	}
+	s.saveLayout(t.record().ID)
 }
 
 // endFor ends everything in the task, with its git ready for a cage that is turned on, or off. When that cannot be, it
@@ -275,12 +331,15 @@ func (s *Tasks) endFor(ctx context.Context, t *task, before, next Record) error 
 }
 
 // reopenings are the tabs whose programs still run. One outside the cage is opened by the person alone.
-func (s *Tasks) reopenings(id ident.Task) []reopen {
+func (s *Tasks) reopenings(t *task) []reopen {
 	var tabs []reopen
-	for _, open := range s.Tabs(id) {
+	for _, open := range s.Tabs(t.record().ID) {
 		if info := open.Info(); info.State != settle.Exited && !info.Outside {
 			if definition, err := s.Agents.Get(info.Agent); err == nil {
-				tabs = append(tabs, reopen{definition, tabWish{name: info.Name, opener: info.Opener}})
+				s.mu.RLock()
+				commands := t.commands[open.ID()]
+				s.mu.RUnlock()
+				tabs = append(tabs, reopen{definition, tabWish{name: info.Name, opener: info.Opener}, commands})
 			}
 		}
 	}

@@ -3,8 +3,10 @@ package task
 import (
 	"context"
 	"errors"
+	"path/filepath"
 
 	"termic/app/git"
+	"termic/app/gitview"
 	"termic/app/project"
 	"termic/registry/ident"
 	"termic/registry/refusal"
@@ -29,6 +31,15 @@ func (s *Tasks) Preflight(ctx context.Context, id ident.Task) (git.Preflight, []
 	}
 	p, err := repo.Preflight(ctx, git.PreflightOptions{Dir: record.Dir, Branch: record.Branch, Base: record.Base})
 	return p, busy, err
+}
+
+// OwnStashes returns what the agent of a caged task stashed in its own git.
+func (s *Tasks) OwnStashes(id ident.Task) ([]gitview.KeptStash, error) {
+	dir, err := s.viewDir(id)
+	if err != nil {
+		return nil, err
+	}
+	return gitview.Stashes(filepath.Join(dir, viewGit))
 }
 
 // Remains looks at what an archived task's archive holds.

@@ -2,6 +2,7 @@ package task
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 
 	"termic/app/settings"
@@ -82,6 +83,38 @@ func (s *Tasks) Limits(id ident.Task) []LimitState {
 		}
 	}
 	return list
+}
+
+// Unheld returns the names of the limits that were chosen for a task and that nothing holds its cage to on this machine, and why.
+func (s *Tasks) Unheld(ctx context.Context, record Record) (names []string, why string) {
+	if !record.Mode.Caged() || record.Limits == (Limits{}) {
+		return nil, ""
+	}
+	_, held, err := s.Machine.Limits(ctx)
+	held.Processes = max(held.Processes, 1) // the stage limits them without a group; whether that holds only a running cage tells
+	if running := s.runningCage(record.ID); running != nil {
+		if l := running.Limits()[1]; l.Max != 0 && !l.Held {
+			held.Processes = 0
+		}
+	}
+	names = unheld(record.Limits, held)
+	if len(names) == 0 {
+		return nil, ""
+	}
+	if err != nil {
+		return names, err.Error()
+	}
+	return names, "the system does not hold it"
+}
+
+// unheld names the limits among own that are not in held.
+func unheld(own Limits, held cgroup.Limits) (names []string) {
+	for i, has := range []bool{held.Memory > 0, held.Processes > 0, held.CPUWeight > 0} {
+		if []int{own.Memory, own.Processes, own.CPUWeight}[i] > 0 && !has {
+			names = append(names, limitNames[i].name)
+		}
+	}
+	return names
 }
 
 // admitLimits refuses limits of a task that would have no cage, and numbers that are none.

@@ -218,7 +218,7 @@ func (s *Tasks) closeTabs(t *task) {
 		s.loseQueue(t.record().ID, open, "the task's tabs were ended")
 	}
 	s.mu.Lock()
-	t.tabs = nil
+	t.tabs, t.commands = nil, nil
 	s.mu.Unlock()
 	s.saveLayout(t.record().ID)
 }

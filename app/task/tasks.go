@@ -107,6 +107,8 @@ type task struct {
 	view view
 	// opened counts the tabs that were ever opened, for their names; guarded by Tasks.mu.
 	opened map[string]int
+	// commands says which row of the project's commands runs in a tab; guarded by Tasks.mu.
+	commands map[ident.Tab]string
 	// setup is SetupNote, fetched FetchNote; guarded by Tasks.mu.
 	setup, fetched string
 }

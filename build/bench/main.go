@@ -2,8 +2,8 @@
 // the command line against a program that does nothing; task_status over MCP through the whole router (token, guard,
 // audit, schemas) against the official Go SDK's stateless server with the same tool and against a handler of net/http that
 // only answers the same bytes; the start of a cage against plain exec and bubblewrap, its memory, and a build in it;
-// terminals: parsing and memory against @xterm/headless, echo, Ctrl-C in a flood, idle cost; and the window: its start, its keys,
-// its memory.
+// terminals: parsing and memory against @xterm/headless, echo, Ctrl-C in a flood, idle cost; new tasks against git worktree add;
+// and the window: its start, its keys, its memory.
 //
 // It prints tables; with -record it also keeps every raw sample and writes the tables into docs/benchmarks.md. Run it
 // from the top of the tree, after `make build`.
@@ -28,7 +28,7 @@ var realtime = flag.Bool("realtime", false, "as root: give cages and their peers
 func main() {
 	record := flag.Bool("record", false, "keep the raw samples in docs/bench and the tables in docs/benchmarks.md")
 	rounds := flag.Int("rounds", 60, "rounds of the command line and of cages")
-	only := flag.String("only", "", "measure one section: calls, cages, terminals or window")
+	only := flag.String("only", "", "measure one section: calls, cages, terminals, tasks or window")
 	in := flag.String("inside", "", "for bench itself: measure cages as this user, with the programs in this directory")
 	flag.Parse()
 	if *in != "" {
@@ -39,6 +39,7 @@ func main() {
 		{"calls", "", callsPlace, run, (*samples).table},
 		{"cages", "cages-", cagesPlace, cages, (*samples).cageTable},
 		{"terminals", "terminals-", terminalsPlace, terminals, (*samples).terminalTable},
+		{"tasks", "tasks-", tasksPlace, tasks, (*samples).taskTable},
 		{"window", "window-", windowPlace, window, (*samples).windowTable},
 	}
 	for _, part := range sections {
