@@ -230,24 +230,46 @@ func (r *recorder) shows(text string) bool {
 	return false
 }
 
-// drawn waits until a text is on the screen, and then until all is drawn.
-func drawn(text string, d time.Duration) step {
+// shown waits until a text is on the screen.
+func shown(text string) step {
 	return func(r *recorder) error {
 		for begin := time.Now(); !r.shows(text); time.Sleep(20 * time.Millisecond) {
 			if time.Since(begin) > patience {
 				return fmt.Errorf("no %q on its screen in %v", text, patience)
 			}
 		}
+		return nil
+	}
+}
+
+// drawn waits until a text is on the screen, and then until all is drawn.
+func drawn(text string, d time.Duration) step {
+	return func(r *recorder) error {
+		if err := shown(text)(r); err != nil {
+			return err
+		}
 		return silent(d)(r)
 	}
 }
 
-// taken waits until the model was asked for the last prompt, and a little longer for what the agent says of it.
+// lost is after how long Enter is taken for lost: an agent that is still busy with its start drops it, and keeps the text.
+const lost = 8 * time.Second
+
+// taken waits until the model was asked for the last prompt, presses Enter again as long as it was not, as a delivery does, and waits a
+// little longer for what the agent says of it.
 func taken(d time.Duration) step {
 	return func(r *recorder) error {
-		for begin := time.Now(); r.model.Asked() == r.asked; time.Sleep(5 * time.Millisecond) {
+		begin := time.Now()
+		for pressed := begin; r.model.Asked() == r.asked; time.Sleep(5 * time.Millisecond) {
 			if time.Since(begin) > patience {
 				return fmt.Errorf("the model was not asked within %v", patience)
+			}
+			if time.Since(pressed) > lost {
+				pressed = time.Now()
+				r.event("m", "deliver again")
+				if err := r.types("\r"); err != nil {
+					return err
+				}
 			}
 		}
 		time.Sleep(d)

@@ -25,7 +25,7 @@ const (
 	second = time.Second
 	// soon after the model was asked an agent works, whatever it does.
 	soon = 300 * time.Millisecond
-	// asked is for how long an agent is silent that has drawn a picker, over for how long when a turn is.
+	// asked is how long an agent may take from the words of a picker to all of it, over for how long it is silent when a turn is.
 	asked, over = 1500 * time.Millisecond, 2400 * time.Millisecond
 )
 
@@ -110,9 +110,9 @@ func turn(text string, d time.Duration) []step {
 	return []step{prompt(text), taken(soon), is("working"), wait(d), silent(over), is("done")}
 }
 
-// question is a prompt that leads to one, which is answered.
-func question(text, kind, answer string) []step {
-	return []step{prompt(text), taken(0), silent(asked), is("waiting " + kind), key(answer), silent(over), is("done")}
+// question is a prompt that leads to one, which is answered once it is drawn: says is of its own words.
+func question(text, kind, says, answer string) []step {
+	return []step{prompt(text), taken(0), shown(says), wait(asked), is("waiting " + kind), key(answer), silent(over), is("done")}
 }
 
 // interrupted is a turn that the person ends.
@@ -132,9 +132,9 @@ var sessions = []session{
 		steps: join(
 			[]step{drawn("❯", 4*second), is("idle")},
 			turn("T1 @@ bash sleep 2 ;; say END1.", 2*second),
-			question("T2 @@ bash echo a > a.txt ;; say END2.", "permission", "\r"),
-			question("T3 @@ bash echo b > b.txt ;; say END3.", "permission", "\x1b"),
-			question("T4 @@ ask ;; say END4.", "question", "\r"),
+			question("T2 @@ bash echo a > a.txt ;; say END2.", "permission", "Do you want to", "\r"),
+			question("T3 @@ bash echo b > b.txt ;; say END3.", "permission", "Do you want to", "\x1b"),
+			question("T4 @@ ask ;; say END4.", "question", "Which colour?", "\r"),
 			interrupted("T5 @@ slow 8"),
 			turn("T6 @@ err", 0)[:1], []step{taken(0), silent(over), is("done")},
 			behind("T7 @@ bg sleep 6 ;; say END7.", 6*second),
@@ -152,8 +152,8 @@ var sessions = []session{
 		steps: join(
 			[]step{drawn("›", 4*second), is("idle")},
 			turn("T1 @@ bash sleep 2 ;; say END1.", 2*second),
-			question("T2 @@ esc echo a > a.txt ;; say END2.", "permission", "y"),
-			question("T3 @@ esc echo b > b.txt ;; say END3.", "permission", "\x1b"),
+			question("T2 @@ esc echo a > a.txt ;; say END2.", "permission", "Would you like to run", "y"),
+			question("T3 @@ esc echo b > b.txt ;; say END3.", "permission", "Would you like to run", "\x1b"),
 			interrupted("T4 @@ slow 8"),
 			turn("T5 @@ err", 0)[:1], []step{taken(0), silent(over), is("done")},
 			behind("T6 @@ bg sleep 7 ;; say END6.", 7*second),
@@ -165,8 +165,8 @@ var sessions = []session{
 		steps: join(
 			[]step{drawn("Type your message", 4*second), is("idle")},
 			turn("T1 @@ slow 4", 4*second),
-			question("T2 @@ bash echo a > a.txt ;; say END2.", "permission", "\r"),
-			question("T3 @@ bash echo b > b.txt ;; say END3.", "permission", "\x1b"),
+			question("T2 @@ bash echo a > a.txt ;; say END2.", "permission", "Allow execution", "\r"),
+			question("T3 @@ bash echo b > b.txt ;; say END3.", "permission", "Allow execution", "\x1b"),
 			interrupted("T4 @@ slow 8"),
 			turn("T5 @@ slow 3", 3*second),
 			[]step{prompt("/quit")},
@@ -177,9 +177,9 @@ var sessions = []session{
 		steps: join(
 			[]step{drawn("ctrl+p commands", 3*second), is("idle")},
 			turn("T1 @@ slow 4", 4*second),
-			question("T2 @@ bash echo a > a.txt ;; say END2.", "permission", "\r"),
+			question("T2 @@ bash echo a > a.txt ;; say END2.", "permission", "Permission required", "\r"),
 			turn("T3 @@ bash sleep 3 ;; say END3.", 3*second),
-			question("T4 @@ ask ;; say END4.", "question", "\r"),
+			question("T4 @@ ask ;; say END4.", "question", "Which colour?", "\r"),
 			turn("T5 @@ slow 3", 3*second),
 			[]step{prompt("/exit")},
 		),
