@@ -163,6 +163,7 @@ test("a cage drafted from what was seen is shown, then the task's", async () => 
   await until("it was seen", () => rig.termic("watched", "watched").things.length > 0, 60_000);
   await pick(page, "watched");
   await act(page, "show calls");
+  await page.getByText("sudo and the like do not work while it is watched", { exact: false }).waitFor();
   await page.getByRole("button", { name: "Draft a cage…" }).click();
   await dialog().getByText("Drafted from what it was seen to use").waitFor();
   assert.equal(task("watched").cage, "monitor", "the draft changed the task");
@@ -172,6 +173,57 @@ test("a cage drafted from what was seen is shown, then the task's", async () => 
   await until("it is caged", () => task("watched").cage === "enforce");
   await audited("cage_edit");
   await gone();
+});
+
+test("a refused host is allowed where it was read, and what the agent asks for meanwhile does not take its place", async () => {
+  rig.termic("new", "fenced", "--agent", "shell", "--cage", "enforce", "--host", "api.example.org");
+  const asks = (host) => {
+    const known = rig.termic("denials", "fenced").denials.length;
+    rig.termic("send", "fenced", `p=\${HTTPS_PROXY##*[/@]}; exec 3<>/dev/tcp/\${p%:*}/\${p##*:}; printf "CONNECT ${host}:443 HTTP/1.1\\r\\n\\r\\n" >&3; head -1 <&3; exec 3>&-`);
+    return until(`${host} was refused`, () => rig.termic("denials", "fenced").denials.length > known, 60_000);
+  };
+  const looked = () => page.waitForResponse((r) => r.url().includes("cage_denials"));
+  // It begins like a host of the list, and ends far outside of a narrow panel.
+  const long = `api.example.org.${"a".repeat(60)}.example.net`;
+  await asks(long);
+  await pick(page, "fenced");
+  if ((await page.locator("ul.calls").count()) === 0) await act(page, "show calls"); // which hides them, too
+  const list = page.getByRole("region", { name: "Refused by the cage" });
+  const name = list.getByText(`${long}:443`, { exact: true });
+  await name.waitFor();
+  const { whole, seen } = await name.evaluate((e) => ({ whole: e.scrollWidth, seen: e.clientWidth || e.getBoundingClientRect().width }));
+  assert.ok(whole <= Math.ceil(seen), `${whole} pixels of a name, and ${seen} are seen`);
+  await list.getByRole("button", { name: "Allow…" }).hover();
+  await asks("other.example.net");
+  await looked();
+  await looked();
+  assert.equal(await list.getByRole("listitem").count(), 1, "the list moved under the pointer");
+  await list.getByRole("button", { name: "Allow…" }).click();
+  await list.getByText("What runs in the task ends, and its tabs start again.", { exact: false }).waitFor();
+  assert.ok(!rig.termic("status", "fenced").can.join().includes(long), "it was allowed before it was confirmed");
+  await list.getByRole("button", { name: "Allow and restart" }).click();
+  await until("it is allowed", () => rig.termic("status", "fenced").can.join().includes(`${long}:443`));
+  await audited("cage_edit");
+  await list.getByText("other.example.net:443", { exact: true }).waitFor();
+  assert.equal(await name.count(), 0, "it is allowed, and still listed");
+  assert.ok(!rig.termic("status", "fenced").can.join().includes("other.example.net"), "another host was allowed with it");
+});
+
+test("a server of a cage is reached from its opening to its closing", async () => {
+  rig.termic("send", "fenced", "echo from-the-cage > page.html; (python3 -m http.server --bind 127.0.0.1 18090 >/dev/null 2>&1 &); until (exec 3<>/dev/tcp/127.0.0.1/18090) 2>/dev/null; do :; done; echo up-$((6*7))");
+  await until("it serves", () => log("fenced").includes("up-42"), 60_000);
+  const panel = page.getByRole("region", { name: "Servers in the cage" });
+  await panel.getByLabel("Port in the cage").fill("18090");
+  await panel.getByRole("button", { name: "Open", exact: true }).click();
+  const link = panel.getByRole("button", { name: /^http:/ });
+  const url = await link.innerText();
+  const get = () => fetch(`${url}/page.html`).then((r) => r.text(), (error) => error.cause.code);
+  assert.equal(await get(), "from-the-cage\n");
+  await panel.getByRole("button", { name: "Close" }).click();
+  await until("it is closed", async () => (await link.count()) === 0);
+  assert.equal(await get(), "ECONNREFUSED");
+  await audited("server_open");
+  await audited("server_close");
 });
 
 test("a task's disk use is what the command line says", async () => {
