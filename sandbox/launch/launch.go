@@ -18,7 +18,7 @@ import (
 // Support is what Probe found. The zero Support starts no cage.
 type Support struct {
 	stage string
-	ports *maccage.Ports // of cages that have none of their own network; see Door
+	ports *maccage.Ports            // of cages that have none of their own network; see Door
 	modes map[capability.Mode]error // of those that were tried; nil: a cage of this mode was made and proved
 	// Landlock is the ABI that restricts cages as their second wall; 0: none.
 	Landlock int
