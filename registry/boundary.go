@@ -29,9 +29,10 @@ type Boundary struct {
 const built = "app: TestEveryEnforcedBoundaryRefuses/"
 
 const (
-	noMac     = "a Mac to run the tests on: the code is type-checked there and was never run"
-	macCage   = "the Seatbelt cage on macOS: its policy is rendered and judged by an evaluator, was not tried on a Mac, and no cage is started there"
-	macDoor   = "a door inside the cage on macOS, where a task's token is valid on the host's port"
+	noMac     = "a Mac to run the tests on: the code is compiled for it and was never run there"
+	macCage   = "a Mac to run the tests on: verified by evaluation, not on a Mac; a cage is started there only where a trial on that Mac held"
+	macCrowd  = "nothing on macOS: it has no limit for the processes of one cage"
+	macDoor   = "a door inside the cage on macOS, where it is a port of the machine's loopback: other cages in enforce do not reach it, programs outside do"
 	fsNoDoor  = "a door inside enforce-fs cages, which share the host's network"
 	untilNone = ""
 )
@@ -78,7 +79,7 @@ func Boundaries() []Boundary {
 		{"cage.ports", "In enforce, a task reaches no port of this machine but its own; in enforce-fs the network is open.", Enforced, Advisory, built + "wall-ports", macCage},
 		{"cage.egress", "In enforce, a caged task reaches the hosts of its list only.", Enforced, Advisory, built + "egress", macCage},
 		{"cage.servers", "A server in an enforce cage is reached from outside only while the person has it open.", Enforced, Advisory, built + "servers", macCage},
-		{"cage.crowd", "In enforce and enforce-fs, a task has no more processes and threads at once than the settings say.", Enforced, Advisory, built + "wall-crowd", macCage},
+		{"cage.crowd", "In enforce and enforce-fs, a task has no more processes and threads at once than the settings say.", Enforced, Advisory, built + "wall-crowd", macCrowd},
 		{"cage.resources", "A cage takes no more memory, processor time or disk than it is given.", Advisory, Advisory, untilNone, "a control group, where the system lets termic make one: termic doctor and the task's status say what holds; for the disk nothing, and termic disk shows what a task takes"},
 		{"cage.bypass", "An agent in a cage cannot start itself again without its own prompts.", Advisory, Advisory, untilNone, "nothing: no kernel can; the cage is the boundary"},
 		{"git.hooks", "No hook and no program that a repository configures runs in git calls of the app.", Enforced, Advisory, built + "hooks", noMac},

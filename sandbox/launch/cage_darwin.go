@@ -18,24 +18,12 @@ import (
 // Mounts is whether cages here see things at other paths than the host does.
 const Mounts = false
 
-// system is what Support knows of this system alone.
-type system struct{ ports *maccage.Ports }
-
 // Probe finds out whether this Mac has cages, by a trial of each mode under the real sandbox-exec. It is asked once in a run of
 // the app, so that no file has to be believed about it.
 func Probe(ctx context.Context, stage string) Support {
 	s := onTrial(func(mode capability.Mode) error { return maccage.Probe(ctx, maccage.System{}, stage, mode) })
-	s.stage, s.host = stage, system{&maccage.Ports{}}
+	s.stage, s.ports = stage, &maccage.Ports{}
 	return s
-}
-
-// Door returns the port at which a cage of a name finds its control plane, before there is one. It is held from now on.
-func (s Support) Door(name string) (uint16, error) {
-	pair, err := s.host.ports.Hold(name)
-	if err != nil {
-		return 0, err
-	}
-	return pair.MCP.Number(), nil
 }
 
 // Cage is a running cage.
@@ -53,7 +41,7 @@ func Make(ctx context.Context, support Support, o Order) (*Cage, error) {
 	if err := support.Check(o.Profile.Mode); err != nil {
 		return nil, err
 	}
-	made, err := maccage.Make(ctx, support.stage, o.Dir, o.Name, o.Profile, support.host.ports)
+	made, err := maccage.Make(ctx, support.stage, o.Dir, o.Name, o.Profile, support.ports)
 	if err != nil {
 		return nil, err
 	}

@@ -12,12 +12,13 @@ import (
 	"slices"
 
 	"termic/sandbox/capability"
+	"termic/sandbox/maccage"
 )
 
 // Support is what Probe found. The zero Support starts no cage.
 type Support struct {
 	stage string
-	host  system
+	ports *maccage.Ports            // of cages that have none of their own network; see Door
 	modes map[capability.Mode]error // of those that were tried; nil: a cage of this mode was made and proved
 	// Landlock is the ABI that restricts cages as their second wall; 0: none.
 	Landlock int

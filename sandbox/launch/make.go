@@ -18,6 +18,19 @@ type Order struct {
 	Name, Dir string
 }
 
+// Door returns the port at which a cage of a name finds its control plane, before there is one. Where it is a port of the host it is
+// held from now on.
+func (s Support) Door(name string) (uint16, error) {
+	if s.ports == nil {
+		return profile.MCPPort, nil
+	}
+	pair, err := s.ports.Hold(name)
+	if err != nil {
+		return 0, err
+	}
+	return pair.MCP.Number(), nil
+}
+
 // onTrial returns the Support of a machine whose cages are judged by a trial of each mode.
 func onTrial(try func(capability.Mode) error) Support {
 	s := Support{modes: map[capability.Mode]error{}}

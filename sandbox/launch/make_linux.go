@@ -10,9 +10,6 @@ import (
 // Mounts is whether cages here see things at other paths than the host does.
 const Mounts = true
 
-// system is what Support knows of this system alone.
-type system struct{}
-
 // Make starts the cage of an order; see Start.
 func Make(ctx context.Context, support Support, o Order) (*Cage, error) {
 	plan, err := linuxcage.Build(o.Profile)
@@ -22,9 +19,6 @@ func Make(ctx context.Context, support Support, o Order) (*Cage, error) {
 	plan.Watch, plan.Processes = o.Watch, o.Processes
 	return StartPlaced(ctx, support, plan, o.Place)
 }
-
-// Door returns the port at which a cage of a name finds its control plane, before there is one.
-func (s Support) Door(string) (uint16, error) { return profile.MCPPort, nil }
 
 // Environ returns the environment of the cage's processes, made of the person's; see profile.Profile.Environ.
 func (c *Cage) Environ(p profile.Profile, person []string, uid int) []string {

@@ -26,8 +26,6 @@ func Probe(_ context.Context, _ string) Support {
 // Mounts is whether cages here see things at other paths than the host does.
 const Mounts = false
 
-type system struct{}
-
 // Cage is a running cage. There is none on this system, but code that uses one compiles.
 type Cage struct {
 	MCP, Proxy net.Listener
@@ -44,9 +42,6 @@ type Process struct {
 func Make(_ context.Context, support Support, o Order) (*Cage, error) {
 	return nil, support.Check(o.Profile.Mode)
 }
-
-// Door returns none.
-func (s Support) Door(string) (uint16, error) { return 0, s.Check(capability.Enforce) }
 
 // Environ returns none.
 func (c *Cage) Environ(profile.Profile, []string, int) []string { return nil }

@@ -29,7 +29,9 @@ type Spec struct {
 	Policy func(terminal string) (string, error)
 	Ports  []*Port // that the policy names
 
-	argv func(policy string, argv, env []string) ([]string, error) // nil: seatbelt.Argv; tests have another program
+	// ended is called when nothing of the cage is left, before that is told; nil: nothing is.
+	ended func()
+	argv  func(policy string, argv, env []string) ([]string, error) // nil: seatbelt.Argv; tests have another program
 }
 
 // Command is what to run in a cage.
@@ -296,6 +298,9 @@ func (c *Cage) watch() {
 		p.leave(c)
 	}
 	_ = c.guard.pipe.Close()
+	if c.spec.ended != nil {
+		c.spec.ended()
+	}
 	close(c.done)
 }
 

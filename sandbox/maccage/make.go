@@ -49,7 +49,8 @@ func Make(ctx context.Context, stage, dir, name string, p profile.Profile, ports
 	if _, err := policy(""); err != nil { // now, and not with the first program
 		return nil, err
 	}
-	m.Cage, err = Start(Spec{Stage: stage, Policy: policy, Ports: named})
+	clear := func() { _ = Clear(filepath.Dir(m.Places.Home)) } // what cannot be removed now is tried again with the next
+	m.Cage, err = Start(Spec{Stage: stage, Policy: policy, Ports: named, ended: clear})
 	return m, err
 }
 

@@ -51,8 +51,10 @@ func TestMakeHoldsThePortsThatItsPolicyNames(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() {
-		if err := m.Kill(); err != nil {
-			t.Error(err)
+		_, there := os.Lstat(m.Places.Home)
+		err := m.Kill()
+		if _, left := os.Lstat(m.Places.Home); err != nil || there != nil || left == nil {
+			t.Errorf("its home was there: %v, and is: %v; kill: %v", there, left, err)
 		}
 	}()
 	text, err := m.spec.Policy("/dev/ttys003")
