@@ -44,12 +44,14 @@ func (s *screenText) read(from *os.File) {
 	}
 }
 
-// all returns the text, without the carriage returns of the terminal.
-func (s *screenText) all() string {
+func (s *screenText) sent() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return strings.ReplaceAll(s.text.String(), "\r", "")
+	return s.text.String()
 }
+
+// all returns the text, without the carriage returns of the terminal.
+func (s *screenText) all() string { return strings.ReplaceAll(s.sent(), "\r", "") }
 
 // until waits until what is true. Nothing tells of a change in another process, so it looks again and again.
 func (b *built) until(saying string, what func() bool) {

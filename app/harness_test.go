@@ -258,3 +258,15 @@ func (headless) Quit()                                {}
 
 // theAssets stand for the page, which no test here looks at.
 var theAssets = fstest.MapFS{"index.html": {Data: []byte("<!doctype html>")}}
+
+// put writes a file of a task's checkout, as something in the task would.
+func (r *rig) put(task map[string]any, name, text string) {
+	r.t.Helper()
+	path := filepath.Join(task["path"].(string), name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		r.t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		r.t.Fatal(err)
+	}
+}

@@ -70,7 +70,7 @@ var layers = []struct {
 	{"termic/build/conformance/fixture", []string{"termic/mcpserver", "termic/registry", "termic/registry/ident", "termic/registry/refusal"}, "the fixture serves tools of its own with our endpoint"},
 	{"termic/build/bench/endpoint", []string{"termic/app/audit", "termic/build/bench/cost", "termic/mcpserver", "termic/registry", "termic/registry/grant", "termic/registry/ident", "termic/registry/verbs", "termic/sandbox/capability"}, "the benched endpoint has everything of a call but the task"},
 	{"termic/build/bench", []string{"termic/build/bench/...", "termic/build/rig", "termic/sandbox/..."}, "the bench runs built programs, and cages by themselves"},
-	{"termic/build/agents", []string{"termic/app/agent", "termic/app/hook", "termic/app/osc", "termic/app/screen", "termic/build/fakemodel"}, "the recorder starts an agent as a tab does, and answers what it asks"},
+	{"termic/build/agents", []string{"termic/app/agent", "termic/app/hook", "termic/app/osc", "termic/app/screen", "termic/build/fakemodel", "termic/build/rig"}, "the recorder starts an agent as a tab does, answers what it asks, and has the built program test its definition"},
 	{"termic/build/fakemodel", nil, "a model knows nothing of who asks it"},
 	{"termic/build", []string{"termic/build/fakemodel", "termic/build/rig"}, "tools of the build use the built programs, not the app's packages"},
 	{"termic/testdata", nil, "test programs stand alone"},

@@ -133,12 +133,12 @@ func TestACreationIsWatchedOnATerminal(t *testing.T) {
 	tty.Close()
 	screen := &screenText{}
 	go screen.read(master)
-	r.eventually(t, "progress is shown", func() bool { return strings.Contains(screen.all(), "\rtermic: checking out\x1b[K") })
+	r.eventually(t, "progress is shown", func() bool { return strings.Contains(screen.sent(), "\rtermic: checking out\x1b[K") })
 	step.release()
 	if err := cmd.Wait(); err != nil {
 		t.Fatal(err)
 	}
-	r.eventually(t, "it is gone", func() bool { return strings.HasSuffix(screen.all(), "\r\x1b[K") })
+	r.eventually(t, "it is gone", func() bool { return strings.HasSuffix(screen.sent(), "\r\x1b[K") })
 	if !strings.Contains(out.String(), "watched") || strings.ContainsAny(out.String(), "\r\x1b") {
 		t.Errorf("standard output: %q", out.String())
 	}

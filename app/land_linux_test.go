@@ -10,18 +10,6 @@ import (
 	"termic/registry/refusal"
 )
 
-// put writes a file of a task's checkout, as something in the task would.
-func (r *rig) put(task map[string]any, name, text string) {
-	r.t.Helper()
-	path := filepath.Join(task["path"].(string), name)
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		r.t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-		r.t.Fatal(err)
-	}
-}
-
 func (r *rig) has(name, want string) {
 	r.t.Helper()
 	got, err := os.ReadFile(filepath.Join(r.repo, name))

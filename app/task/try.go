@@ -253,10 +253,17 @@ func exitWords(status pty.ExitStatus) string {
 	return fmt.Sprintf("with status %d", status.Code)
 }
 
+// boxPatience is how long an agent may take to draw its box once it says that it rests.
+const boxPatience = 5 * time.Second
+
 // box looks whether a text could be typed.
 func (r *trial) box() {
 	r.begin("box")
 	look := r.tab.Look()
+	// A title may say that it rests before its box is drawn; a delivery waits for that too.
+	for begin := time.Now(); r.definition.Box.Known() && look.Hold != tab.HoldNone && time.Since(begin) < boxPatience && r.ctx.Err() == nil; look = r.tab.Look() {
+		time.Sleep(50 * time.Millisecond)
+	}
 	seen := fmt.Sprintf("the cursor's row begins %q, above it %q", look.Before, look.Above)
 	how := "a text is typed line by line: it does not ask for bracketed pastes"
 	if look.Framed {

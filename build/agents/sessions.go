@@ -165,8 +165,11 @@ var sessions = []session{
 		steps: join(
 			[]step{drawn("Type your message", 4*second), is("idle")},
 			turn("T1 @@ slow 4", 4*second),
-			question("T2 @@ bash echo a > a.txt ;; say END2.", "permission", "Allow execution", "\r"),
-			question("T3 @@ bash echo b > b.txt ;; say END3.", "permission", "Allow execution", "\x1b"),
+			// It waits for its hooks, without a spinner, so that silence alone is not its end.
+			[]step{prompt("T2 @@ bash echo a > a.txt ;; say END2."), taken(0), shown("Allow execution"), wait(asked), is("waiting permission")},
+			[]step{key("\r"), shown("✦ END2."), silent(2 * over), is("done")},
+			[]step{prompt("T3 @@ bash echo b > b.txt ;; say END3."), taken(0), shown("Allow execution"), wait(asked), is("waiting permission")},
+			[]step{key("\x1b"), shown("cancelled"), silent(2 * over), is("done")},
 			interrupted("T4 @@ slow 8"),
 			turn("T5 @@ slow 3", 3*second),
 			[]step{prompt("/quit")},

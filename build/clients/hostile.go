@@ -80,10 +80,11 @@ func hostileProject(s *session) error {
 	return nil
 }
 
+// A client waits for the helper at every connect, whatever the machine does besides; what it takes on a quiet one is measured by
+// `make bench`, which gives it 50 ms. The quickest of so many runs counts.
 const (
-	// helperRuns are as many as make a quiet moment likely on a busy machine: the quickest counts.
 	helperRuns = 20
-	helperMax  = 50 * time.Millisecond
+	helperMax  = time.Second
 )
 
 // quickHelper runs the helper in the little environment that Codex gives it, and holds it to its time.

@@ -195,8 +195,12 @@ func TestManyTunnels(t *testing.T) {
 	if now.Load() != most {
 		t.Errorf("%d tunnels are open", now.Load())
 	}
-	for range most {
-		if d := r.decision(); !d.Allow {
+	for allowed := 0; allowed < most; {
+		// A decision without a host is of a connection that says nothing: another program's test that looks which ports are open.
+		switch d := r.decision(); {
+		case d.Allow:
+			allowed++
+		case d.Host != "":
 			t.Fatalf("%+v", d)
 		}
 	}
