@@ -77,9 +77,9 @@ func TestAnAgentsDefinitionIsTestedStepByStep(t *testing.T) {
 		{"one that rests before its box is drawn", `{"command":["/bin/sh","-c","printf '\\033]2;ready\\007'; sleep 2; printf '> '; read x"],
 			"settle":{"titles":{"idle":["ready$"]}},"box":{"empty":"^> $"}}`, "",
 			"start ok title; box ok empty", "works"},
-		{"one that starts something of its own at its end", `{"command":["/bin/sh","-c","trap 'setsid sleep 1 & exit' HUP; while :; do sleep 0.1; done"]}`, "",
+		{"one that starts something of its own at its end", `{"command":["/bin/sh","-c","printf '> '; trap 'setsid sleep 1 & sleep 0.5; exit' HUP; while :; do sleep 0.1; done"]}`, "",
 			"end ok nothing is left", "works"},
-		{"one that leaves something behind", `{"command":["/bin/sh","-c","trap 'setsid sleep 300 & exit' HUP; while :; do sleep 0.1; done"]}`, "",
+		{"one that leaves something behind", `{"command":["/bin/sh","-c","printf '> '; trap 'setsid sleep 300 & sleep 0.5; exit' HUP; while :; do sleep 0.1; done"]}`, "",
 			"end warning [\"sleep\"]", "works"},
 		{"one that is not installed", `{"command":["no-such-agent"]}`, "", "program failed no-such-agent", "fails"},
 		{"one that never says that it is ready", strings.Replace(scripted, `ready$`, `never`, 1), "",
@@ -100,7 +100,7 @@ func TestAnAgentsDefinitionIsTestedStepByStep(t *testing.T) {
 				}
 			}
 			if result["outcome"] != c.outcome {
-				t.Errorf("outcome %v", result["outcome"])
+				t.Errorf("outcome %v: %v", result["outcome"], saw)
 			}
 			r.nothingTried(t)
 		})
